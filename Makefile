@@ -1,0 +1,48 @@
+# One place for every command; `make help` lists them.
+# Every target sets up its own virtual environment (.venv), so a new machine needs only
+# Python 3.11, make and git.
+
+PYTHON ?= $(firstword $(foreach v,python3.11 python3.12 python3.13 python3.14 python3,$(shell command -v $(v))))
+BIN := .venv/bin
+.DEFAULT_GOAL := help
+
+.PHONY: help install demo test check fix bench clean
+
+help: ## List these commands
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+
+install: .venv/installed ## Make .venv with everything the project needs
+
+# The stamp is newer than pyproject.toml exactly if what it asks for is installed.
+.venv/installed: pyproject.toml
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "make: Python 3.11 or newer is needed (found: $(or $(PYTHON),none)); say which: make PYTHON=/path/to/python3 $(MAKECMDGOALS)" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	@touch $@
+
+demo: install ## Start the real webhook over TLS, send it recorded requests, show what happened
+	$(BIN)/python -m tests.demo
+
+test: install ## Run all tests
+	$(BIN)/python -m pytest
+
+check: install ## What CI checks: style, types, import rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fix: install ## Mend what can be mended by machine
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: .venv/bench ## Measure the webhook beside two yardsticks in the same run
+	$(BIN)/python -m tests.bench
+
+.venv/bench: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
+	@touch $@
+
+clean: ## Remove everything that was made here
+	rm -rf .venv .hypothesis .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,1 @@
+"""evencore: what the webhook, the controller and the certificates share."""
