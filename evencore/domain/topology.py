@@ -1,0 +1,177 @@
+"""What is known of a node's cores and NUMA nodes, and what that lets a pod ask for.
+
+Sources, best first: the annotation that an admin wrote, the labels that the controller set, the
+NodeResourceTopology object of topology.node.k8s.io/v1alpha2. What nobody told stays None, and a
+node of which nothing is known is never refused.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from evencore.domain import names
+from evencore.domain.policy import WIDTHS, PolicyError, checked
+from evencore.domain.quantity import QuantityError, parse_millis
+from evencore.domain.text import one_of, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evencore.domain.views import NodeView, TopologyView
+
+TopologyPolicy = Literal["none", "best-effort", "restricted", "single-numa-node"]
+Scope = Literal["container", "pod"]
+
+_POLICIES: tuple[TopologyPolicy, ...] = ("none", "best-effort", "restricted", "single-numa-node")
+# The deprecated topologyPolicies of NodeResourceTopology.
+_OLD_POLICIES: dict[str, tuple[TopologyPolicy, Scope]] = {
+    "SingleNUMANodeContainerLevel": ("single-numa-node", "container"),
+    "SingleNUMANodePodLevel": ("single-numa-node", "pod"),
+    "Restricted": ("restricted", "container"),
+    "RestrictedContainerLevel": ("restricted", "container"),
+    "RestrictedPodLevel": ("restricted", "pod"),
+    "BestEffort": ("best-effort", "container"),
+    "BestEffortContainerLevel": ("best-effort", "container"),
+    "BestEffortPodLevel": ("best-effort", "pod"),
+    "None": ("none", "container"),
+}
+
+
+def _known_width(value: object) -> object:
+    if type(value) is not int or value not in WIDTHS:
+        raise ValueError(f"must be {one_of(WIDTHS)}")
+    return value
+
+
+class Topology(BaseModel):
+    """What one source tells of a node; the shape of the annotation `evencore.io/topology`."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, validate_by_name=True, strict=True
+    )
+
+    policy: TopologyPolicy | None = None
+    scope: Scope | None = None
+    # False: the kubelet checks no alignment, so any whole number will do.
+    full_pcpus_only: bool | None = Field(default=None, alias="fullPcpusOnly")
+    threads_per_core: Annotated[int, BeforeValidator(_known_width)] | None = None
+    # Allocatable exclusive CPUs of each NUMA node.
+    numa: list[Annotated[int, Field(ge=0, le=4096)]] | None = Field(
+        default=None, min_length=1, max_length=64
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFacts:
+    """One node as decisions see it. CPUs are whole logical CPUs; None = not known."""
+
+    name: str
+    labels: Mapping[str, str]
+    width: int | None = None  # threads per core
+    max_container: int | None = None  # largest aligned request of one container, ever
+    max_pod: int | None = None  # same for a pod's sum
+    checks_alignment: bool = True  # False: known to run without full-pcpus-only
+    problems: tuple[str, ...] = ()  # what an admin wrote and we could not read
+
+    @property
+    def by_label(self) -> bool:
+        """Whether the labels of the node say the same, so that affinity to labels works."""
+        return all(
+            value is None or self.labels.get(key) == str(value)
+            for key, value in (
+                (names.THREADS_PER_CORE, self.width),
+                (names.MAX_CONTAINER_CPUS, self.max_container),
+                (names.MAX_POD_CPUS, self.max_pod),
+            )
+        )
+
+
+def node_facts(node: NodeView, topology: TopologyView | None = None) -> NodeFacts:
+    """Put together what all sources tell of a node. Never raises; see NodeFacts.problems."""
+    metadata = node.metadata
+    name = (metadata.name if metadata else None) or ""
+    labels = (metadata.labels if metadata else None) or {}
+    text = ((metadata.annotations if metadata else None) or {}).get(names.NODE_TOPOLOGY)
+    admin, problems = _annotation(text, name) if text is not None else (Topology(), ())
+    seen = _discovered(topology) if topology is not None else Topology()
+
+    width = admin.threads_per_core or _width_label(labels) or seen.threads_per_core
+    numa = admin.numa or seen.numa
+    policy = admin.policy or seen.policy
+    scope = admin.scope or seen.scope
+    max_container, max_pod = _largest(numa, policy, scope, width or 1)
+    if admin.numa is None:  # labels go before what is discovered
+        max_container = _cpus_label(labels, names.MAX_CONTAINER_CPUS) or max_container
+        max_pod = _cpus_label(labels, names.MAX_POD_CPUS) or max_pod
+    return NodeFacts(
+        name,
+        labels,
+        width,
+        max_container,
+        max_pod,
+        checks_alignment=admin.full_pcpus_only is not False,
+        problems=problems,
+    )
+
+
+def _largest(
+    numa: list[int] | None, policy: TopologyPolicy | None, scope: Scope | None, width: int
+) -> tuple[int | None, int | None]:
+    """Return the largest aligned request of a container and of a pod that may ever be admitted.
+
+    single-numa-node: a container (scope pod: the whole pod) must fit one NUMA node. All other
+    policies can span NUMA nodes; restricted may refuse more than this, never less.
+    """
+    if numa is None or not any(numa):  # all zero: no static CPU manager, so nothing is pinned
+        return None, None
+    total = sum(numa) // width * width
+    if policy != "single-numa-node":
+        return total, total
+    widest = max(numa) // width * width
+    return widest, widest if scope == "pod" else sum(n // width * width for n in numa)
+
+
+def _annotation(text: str, node: str) -> tuple[Topology, tuple[str, ...]]:
+    source = f"node {node}: annotation {names.NODE_TOPOLOGY}"
+    try:
+        return checked(Topology, json.loads(text), source), ()
+    except PolicyError as error:
+        return Topology(), tuple(str(error).splitlines())
+    except (ValueError, RecursionError):
+        return Topology(), (f"{source}: {quoted(text)} is not JSON",)
+
+
+def _discovered(view: TopologyView) -> Topology:
+    """Read a NodeResourceTopology tolerantly: what is odd counts as not told."""
+    policy, scope = _OLD_POLICIES.get((view.topology_policies or [""])[0], (None, None))
+    attributes = {item.name: item.value for item in view.attributes or ()}
+    for known in _POLICIES:
+        if attributes.get("topologyManagerPolicy") == known:
+            policy = known
+    if attributes.get("topologyManagerScope") in ("container", "pod"):
+        scope = "pod" if attributes["topologyManagerScope"] == "pod" else "container"
+    numa = []
+    for zone in view.zones or ():
+        if zone.type == "Node":
+            for resource in zone.resources or ():
+                if resource.name == "cpu":
+                    try:
+                        numa.append(parse_millis(resource.allocatable) // 1000)
+                    except QuantityError:
+                        return Topology(policy=policy, scope=scope)
+    return Topology(policy=policy, scope=scope).model_copy(update={"numa": numa or None})
+
+
+def _width_label(labels: Mapping[str, str]) -> int | None:
+    width = _cpus_label(labels, names.THREADS_PER_CORE)
+    return width if width in WIDTHS else None
+
+
+def _cpus_label(labels: Mapping[str, str], key: str) -> int | None:
+    text = labels.get(key, "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 6 else None

@@ -1,0 +1,287 @@
+"""What we read of the objects of Kubernetes: the fields that we use and no others.
+
+Decoded straight from bytes by msgspec (docs/decisions/0002). Unknown fields are ignored; null and
+missing are the same. `read` accepts any value at all and names what it had to leave out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+from msgspec.inspect import (
+    AnyType,
+    DictType,
+    ListType,
+    NoneType,
+    StrType,
+    StructType,
+    Type,
+    UnionType,
+    type_info,
+)
+
+# gc=False: these trees have no cycles, so the collector need not walk them in the admission path.
+
+
+class Requirement(Struct, frozen=True, gc=False):
+    """One NodeSelectorRequirement: key, operator, values."""
+
+    key: str = ""
+    operator: str = ""
+    values: list[str] | None = None
+
+
+class Term(Struct, frozen=True, gc=False, rename="camel"):
+    """One NodeSelectorTerm: its requirements are ANDed; one without any matches no node."""
+
+    match_expressions: list[Requirement] | None = None
+    match_fields: list[Requirement] | None = None
+
+    @property
+    def empty(self) -> bool:
+        """True for a term without requirements, which matches no node."""
+        return not self.match_expressions and not self.match_fields
+
+
+class NodeSelector(Struct, frozen=True, gc=False, rename="camel"):
+    """A list of terms, which are ORed."""
+
+    node_selector_terms: list[Term] | None = None
+
+
+class PreferredTerm(Struct, frozen=True, gc=False):
+    """One PreferredSchedulingTerm."""
+
+    weight: Any = None
+    preference: Term | None = None
+
+
+class NodeAffinity(Struct, frozen=True, gc=False):
+    """spec.affinity.nodeAffinity."""
+
+    required: NodeSelector | None = msgspec.field(
+        default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+    preferred: list[PreferredTerm] | None = msgspec.field(
+        default=None, name="preferredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+class Affinity(Struct, frozen=True, gc=False, rename="camel"):
+    """spec.affinity; pod affinity is no business of ours."""
+
+    node_affinity: NodeAffinity | None = None
+
+
+class Resources(Struct, frozen=True, gc=False):
+    """requests and limits; the values are read by `quantity`, which can name a wrong one."""
+
+    requests: dict[str, Any] | None = None
+    limits: dict[str, Any] | None = None
+
+
+class Container(Struct, frozen=True, gc=False, rename="camel"):
+    """An app or init container; restartPolicy Always makes an init container a sidecar."""
+
+    name: str = ""
+    resources: Resources | None = None
+    restart_policy: str | None = None
+
+
+class PodOS(Struct, frozen=True, gc=False):
+    """spec.os."""
+
+    name: str | None = None
+
+
+class PodSpec(Struct, frozen=True, gc=False, rename="camel"):
+    """spec of a pod."""
+
+    containers: list[Container] | None = None
+    init_containers: list[Container] | None = None
+    node_name: str | None = None
+    node_selector: dict[str, str] | None = None
+    affinity: Affinity | None = None
+    os: PodOS | None = None
+    resources: Resources | None = None
+
+
+class OwnerReference(Struct, frozen=True, gc=False):
+    """One entry of metadata.ownerReferences."""
+
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: Any = None
+
+
+class Metadata(Struct, frozen=True, gc=False, rename="camel"):
+    """metadata of any object."""
+
+    name: str | None = None
+    generate_name: str | None = None
+    namespace: str | None = None
+    uid: str | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    owner_references: list[OwnerReference] | None = None
+    creation_timestamp: str | None = None
+
+
+class PodStatus(Struct, frozen=True, gc=False, rename="camel"):
+    """status of a pod."""
+
+    phase: str | None = None
+    reason: str | None = None
+    message: str | None = None
+    start_time: str | None = None
+
+
+class PodView(Struct, frozen=True, gc=False):
+    """A pod."""
+
+    metadata: Metadata | None = None
+    spec: PodSpec | None = None
+    status: PodStatus | None = None
+
+    @property
+    def meta(self) -> Metadata:
+        """metadata, empty if missing."""
+        return self.metadata or _NO_METADATA
+
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The ownerReference with controller: true, as metav1.GetControllerOf finds it."""
+        for owner in self.meta.owner_references or ():
+            if owner.controller is True:
+                return owner
+        return None
+
+    @staticmethod
+    def from_dict(value: object) -> PodView:
+        """Read a pod from any value; what cannot be read is left out. Never raises."""
+        return read(PodView, value)[0]
+
+
+class NodeView(Struct, frozen=True, gc=False):
+    """A node, full or as PartialObjectMetadata: its labels and annotations are all we use."""
+
+    metadata: Metadata | None = None
+
+
+class NamespaceView(Struct, frozen=True, gc=False):
+    """A namespace."""
+
+    metadata: Metadata | None = None
+
+
+class LimitRangeItem(Struct, frozen=True, gc=False):
+    """One limit: type Container, Pod or PersistentVolumeClaim."""
+
+    type: str | None = None
+    max: dict[str, Any] | None = None
+
+
+class LimitRangeSpec(Struct, frozen=True, gc=False):
+    """spec of a LimitRange."""
+
+    limits: list[LimitRangeItem] | None = None
+
+
+class LimitRangeView(Struct, frozen=True, gc=False):
+    """A LimitRange."""
+
+    metadata: Metadata | None = None
+    spec: LimitRangeSpec | None = None
+
+
+class NamedValue(Struct, frozen=True, gc=False):
+    """An attribute of a NodeResourceTopology."""
+
+    name: str = ""
+    value: str = ""
+
+
+class ZoneResource(Struct, frozen=True, gc=False):
+    """A resource of a zone."""
+
+    name: str = ""
+    allocatable: Any = None
+
+
+class Zone(Struct, frozen=True, gc=False):
+    """A zone of a NodeResourceTopology; those of type Node are NUMA nodes."""
+
+    name: str = ""
+    type: str = ""
+    resources: list[ZoneResource] | None = None
+
+
+class TopologyView(Struct, frozen=True, gc=False, rename="camel"):
+    """A NodeResourceTopology of topology.node.k8s.io/v1alpha2; its name is its node's name."""
+
+    metadata: Metadata | None = None
+    topology_policies: list[str] | None = None
+    zones: list[Zone] | None = None
+    attributes: list[NamedValue] | None = None
+
+
+_NO_METADATA = Metadata()
+
+T = TypeVar("T", bound=Struct)
+
+
+def read(view: type[T], value: object) -> tuple[T, tuple[str, ...]]:
+    """Read any value as `view`; returns it with the paths of what had to be left out.
+
+    No problem is reported exactly if msgspec would have decoded the value strictly. Never raises.
+    """
+    problems: list[str] = []
+    found = _lenient(type_info(view), value, "", problems)
+    return (found if isinstance(found, view) else view()), tuple(problems)
+
+
+def _lenient(wanted: Type, value: object, path: str, problems: list[str]) -> Any:  # noqa: ANN401  any JSON
+    """`value` as far as it is `wanted`, else None, with a sentence in `problems`."""
+    if isinstance(wanted, AnyType):
+        return value
+    if isinstance(wanted, UnionType):
+        if value is None and any(isinstance(t, NoneType) for t in wanted.types):
+            return None
+        wanted = next(t for t in wanted.types if not isinstance(t, NoneType))
+    if isinstance(wanted, StrType) and isinstance(value, str):
+        return value
+    if isinstance(wanted, ListType) and isinstance(value, list):
+        items = [
+            _lenient(wanted.item_type, item, f"{path}[{index}]", problems)
+            for index, item in enumerate(value)
+        ]
+        return [item for item in items if item is not None]
+    if isinstance(wanted, DictType) and isinstance(value, dict):
+        entries = {
+            key: _lenient(wanted.value_type, item, f"{path}[{ascii(key)}]", problems)
+            for key, item in value.items()
+            if isinstance(key, str)
+        }
+        if isinstance(wanted.value_type, AnyType):
+            return entries
+        return {key: item for key, item in entries.items() if item is not None}
+    if isinstance(wanted, StructType) and isinstance(value, dict):
+        fields = {
+            field.name: _lenient(
+                field.type,
+                value[field.encode_name],
+                f"{path}.{field.encode_name}" if path else field.encode_name,
+                problems,
+            )
+            for field in wanted.fields
+            if field.encode_name in value
+        }
+        return wanted.cls(**{name: item for name, item in fields.items() if item is not None})
+    problems.append(f"{path or 'the object'} is not {_KINDS.get(type(wanted), 'readable')}")
+    return None
+
+
+_KINDS = {StrType: "text", ListType: "a list", DictType: "a map", StructType: "an object"}
