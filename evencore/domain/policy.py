@@ -82,6 +82,9 @@ def _width(value: object) -> object:
     return value
 
 
+Width = Annotated[int, BeforeValidator(_width)]
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", alias_generator=to_camel, validate_by_name=True
@@ -103,7 +106,7 @@ class Policy(_Strict):
     topology: TopologyMode = TopologyMode.REQUIRED
     on_rejection: OnRejection = OnRejection.HOLD
     # Logical CPUs per core where no node that the pod may use is known.
-    default_threads_per_core: Annotated[int, BeforeValidator(_width)] = 2
+    default_threads_per_core: Width = 2
     # Containers that ask for less CPU than this are left alone: rounding 100m up to 2 is costly.
     # A quantity; kept in thousandths.
     round_from: CpuMillis = 0
@@ -169,8 +172,8 @@ def policy_for(
     for one container goes before one for all, on the same object.
     """
     result = PodPolicy(policy.cpu, policy.topology, policy.on_rejection)
-    for place, annotations in (("namespace annotation", namespace), ("annotation", pod)):
-        ours = {k: v for k, v in annotations.items() if k.startswith(names.PREFIX)}
+    for place, written in (("namespace annotation", namespace), ("annotation", pod)):
+        ours = {key: value for key, value in written.items() if key.startswith(names.PREFIX)}
         if ours:
             result = _overlay(result, ours, place, containers)
     return result

@@ -8,16 +8,17 @@ node of which nothing is known is never refused.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from evencore.domain import names
-from evencore.domain.policy import WIDTHS, PolicyError, checked
+from evencore.domain.policy import WIDTHS, PolicyError, Width, checked
 from evencore.domain.quantity import QuantityError, parse_millis
-from evencore.domain.text import one_of, quoted
+from evencore.domain.text import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,12 +43,6 @@ _OLD_POLICIES: dict[str, tuple[TopologyPolicy, Scope]] = {
 }
 
 
-def _known_width(value: object) -> object:
-    if type(value) is not int or value not in WIDTHS:
-        raise ValueError(f"must be {one_of(WIDTHS)}")
-    return value
-
-
 class Topology(BaseModel):
     """What one source tells of a node; the shape of the annotation `evencore.io/topology`."""
 
@@ -59,7 +54,7 @@ class Topology(BaseModel):
     scope: Scope | None = None
     # False: the kubelet checks no alignment, so any whole number will do.
     full_pcpus_only: bool | None = Field(default=None, alias="fullPcpusOnly")
-    threads_per_core: Annotated[int, BeforeValidator(_known_width)] | None = None
+    threads_per_core: Width | None = None
     # Allocatable exclusive CPUs of each NUMA node.
     numa: list[Annotated[int, Field(ge=0, le=4096)]] | None = Field(
         default=None, min_length=1, max_length=64
@@ -106,8 +101,9 @@ def node_facts(node: NodeView, topology: TopologyView | None = None) -> NodeFact
     scope = admin.scope or seen.scope
     max_container, max_pod = _largest(numa, policy, scope, width or 1)
     if admin.numa is None:  # labels go before what is discovered
-        max_container = _cpus_label(labels, names.MAX_CONTAINER_CPUS) or max_container
-        max_pod = _cpus_label(labels, names.MAX_POD_CPUS) or max_pod
+        told = _number(labels, names.MAX_CONTAINER_CPUS), _number(labels, names.MAX_POD_CPUS)
+        max_container = max_container if told[0] is None else told[0]
+        max_pod = max_pod if told[1] is None else told[1]
     return NodeFacts(
         name,
         labels,
@@ -168,10 +164,13 @@ def _discovered(view: TopologyView) -> Topology:
 
 
 def _width_label(labels: Mapping[str, str]) -> int | None:
-    width = _cpus_label(labels, names.THREADS_PER_CORE)
+    width = _number(labels, names.THREADS_PER_CORE)
     return width if width in WIDTHS else None
 
 
-def _cpus_label(labels: Mapping[str, str], key: str) -> int | None:
+_NUMBER = re.compile(r"[0-9]{1,6}")
+
+
+def _number(labels: Mapping[str, str], key: str) -> int | None:
     text = labels.get(key, "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 6 else None
+    return int(text) if _NUMBER.fullmatch(text) else None

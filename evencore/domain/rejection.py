@@ -1,0 +1,95 @@
+"""What a kubelet meant when it refused a pod, read from status.reason and status.message.
+
+Reasons are compared without spaces and case: old kubelets wrote "SMT Alignment Error".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evencore.domain.views import PodView
+
+
+class Kind(Enum):
+    """The kinds of rejection; what cures each is in docs/architecture.md."""
+
+    MISALIGNED = "Misaligned"
+    NO_FREE_CORES = "NoFreeCores"
+    NO_ALIGNED_NUMA = "NoAlignedNuma"
+    UNEXPECTED = "Unexpected"
+    OUT_OF = "OutOf"
+
+    @property
+    def excludes(self) -> bool:
+        """Whether such a rejection is a reason to keep the owner's next pods off that node."""
+        return self in (Kind.NO_FREE_CORES, Kind.NO_ALIGNED_NUMA, Kind.UNEXPECTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """One pod that its kubelet refused."""
+
+    uid: str
+    owner_uid: str
+    node: str
+    kind: Kind
+    reason: str  # as the kubelet wrote it
+    at: datetime | None  # None: the object does not say
+
+
+_NOT_A_MULTIPLE = re.compile(
+    r"requested (?P<asked>[0-9]{1,9}) cpus not multiple cpus per core = (?P<width>[0-9]{1,9})"
+)
+# Texts of the CPU, memory and device manager behind UnexpectedAdmissionError
+# (cm/cpumanager/cpu_assignment.go, memorymanager/policy_static.go, devicemanager/manager.go).
+_OF_A_MANAGER = re.compile(
+    r"cpus available|cpus allocated|\[cpumanager\]|\[memorymanager\]|devices? unavailable"
+    r"|unregistered device|healthy|allocated less resources"
+)
+
+
+def classify(reason: str | None, message: str | None) -> Kind | None:
+    """Tell what kind of rejection this is; None = none of ours."""
+    name = (reason or "").replace(" ", "").lower()
+    text = message or ""
+    if name == "topologyaffinityerror":
+        return Kind.NO_ALIGNED_NUMA
+    if name == "smtalignmenterror":
+        found = _NOT_A_MULTIPLE.search(text)
+        # Before 1.32 a kubelet without free cores printed the text of a misaligned request.
+        if found and int(found["width"]) and int(found["asked"]) % int(found["width"]):
+            return Kind.MISALIGNED
+        return Kind.NO_FREE_CORES
+    if name == "unexpectedadmissionerror":
+        return Kind.UNEXPECTED if _OF_A_MANAGER.search(text) else None
+    return Kind.OUT_OF if name.startswith("outof") else None
+
+
+def rejection_of(pod: PodView) -> Rejection | None:
+    """Read the rejection of a failed pod; None if it is none of ours or nobody controls the pod.
+
+    status.phase and status.reason count, container states do not: a restarted kubelet overwrites
+    them with ContainerStatusUnknown.
+    """
+    status, owner = pod.status, pod.controller
+    node = pod.spec.node_name if pod.spec else None
+    if status is None or status.phase != "Failed" or owner is None or not node:
+        return None
+    kind = classify(status.reason, status.message)
+    if kind is None:
+        return None
+    at = _time(status.start_time) or _time(pod.meta.creation_timestamp)
+    return Rejection(pod.meta.uid or "", owner.uid, node, kind, status.reason or "", at)
+
+
+def _time(text: str | None) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(text) if text else None
+    except ValueError:
+        return None
+    return at if at is not None and at.tzinfo is not None else None
