@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from evencore.domain.policy import PodPolicy
     from evencore.domain.resources import ContainerAmounts
-    from evencore.domain.snapshot import Maxima
+    from evencore.domain.snapshot import CpuMaximum, Maxima
 
 
 class CpuChange(NamedTuple):
@@ -76,10 +76,7 @@ def align(
                 refused = mode is CpuMode.DENY and before % 1000 == 0
                 (denials if refused else warnings).append(f"{where} {_fault(before, width)}")
             elif maximum.container and wanted > maximum.container.millis:
-                warnings.append(
-                    f"{where} kept: {cpus(wanted)} is above the maximum "
-                    f"{cpus(maximum.container.millis)} of LimitRange {maximum.container.limit_range}"
-                )
+                warnings.append(f"{where} kept: {cpus(wanted)} {_above(maximum.container)}")
             else:
                 after = wanted
                 sentence = f"{where} → {cpus(after)}, {_cores(before, after, width)}"
@@ -88,15 +85,16 @@ def align(
     if changes and maximum.pod:
         total = pod_total((container.kind, after) for container, after, _ in result)
         if total > maximum.pod.millis:
-            warnings.append(
-                f"cpu kept: {cpus(total)} for the pod is above the maximum "
-                f"{cpus(maximum.pod.millis)} of LimitRange {maximum.pod.limit_range}"
-            )
+            warnings.append(f"cpu kept: {cpus(total)} for the pod {_above(maximum.pod)}")
             result = [
                 (container, container.cpu.request or 0, ours) for container, _, ours in result
             ]
             changes = []
     return Alignment(width, tuple(changes), tuple(warnings), tuple(denials), tuple(result))
+
+
+def _above(maximum: CpuMaximum) -> str:
+    return f"is above the maximum {cpus(maximum.millis)} of LimitRange {maximum.limit_range}"
 
 
 def _cores(before: int, after: int, width: int) -> str:

@@ -88,7 +88,7 @@ def fitting(nodes: Nodes, need: Need, mask: int) -> int:
 
 def rules(nodes: Nodes, need: Need, eligible: int) -> list[Rule]:
     """Return the requirements that keep a pod off the eligible nodes that it can never fit."""
-    found = []
+    found: list[Rule] = []
     for key, limits, asked, what in (
         (names.MAX_CONTAINER_CPUS, nodes.max_container, need.container, "container"),
         (names.MAX_POD_CPUS, nodes.max_pod, need.pod, "pod"),
@@ -110,22 +110,18 @@ def rules(nodes: Nodes, need: Need, eligible: int) -> list[Rule]:
     )
     if uneven:
         odd = sorted({v for v in need.aligned if any(v % width for width in uneven)})
-        found.append(
-            Rule(
-                not_in(names.THREADS_PER_CORE, map(str, uneven)),
-                (
-                    f"not on nodes of {one_of(uneven)} threads per core: "
-                    f"{one_of(odd, last='and')} CPUs are not whole cores there",
-                ),
-            )
+        sentence = (
+            f"not on nodes of {one_of(uneven)} threads per core: "
+            f"{one_of(odd, last='and')} CPUs are not whole cores there"
         )
+        found.append(Rule(not_in(names.THREADS_PER_CORE, map(str, uneven)), (sentence,)))
     return found + _unlabelled(nodes, need, eligible)
 
 
 def _unlabelled(nodes: Nodes, need: Need, eligible: int) -> list[Rule]:
     """Name the misfits whose labels do not (yet) tell what we know of them."""
     misfits = nodes.unlabelled & eligible & ~fitting(nodes, need, eligible)
-    found = []
+    found: list[Rule] = []
     for node in nodes.within(misfits):
         if len(found) == LONGEST_NAME_LIST:
             break

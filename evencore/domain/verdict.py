@@ -29,7 +29,8 @@ class Exclusion:
     def sentence(self) -> str:
         """The exclusion in words: "not on n1 until 10:42Z: TopologyAffinityError, 2 rejections"."""
         until = f"{self.until:%H:%MZ}"
-        return f"not on {self.node} until {until}: {self.reason}, {count(self.rejections, 'rejection')}"
+        times = count(self.rejections, "rejection")
+        return f"not on {self.node} until {until}: {self.reason}, {times}"
 
 
 def exclusions(
@@ -37,7 +38,7 @@ def exclusions(
 ) -> list[Exclusion]:
     """Return the nodes that are excluded for the owner of these rejections, longest first.
 
-    A node is excluded for `times.initial` × 2^(rejections there - 1) after the newest rejection,
+    A node is excluded for `times.initial` * 2^(rejections there - 1) after the newest rejection,
     at most `times.maximum`. One that does not say when it happened counts as of now.
     """
     by_node: defaultdict[str, dict[str, Rejection]] = defaultdict(dict)

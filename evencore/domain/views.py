@@ -261,7 +261,7 @@ def _lenient(wanted: Type, value: object, path: str, problems: list[str]) -> Any
         return [item for item in items if item is not None]
     if isinstance(wanted, DictType) and isinstance(value, dict):
         entries = {
-            key: _lenient(wanted.value_type, item, f"{path}[{ascii(key)}]", problems)
+            key: _lenient(wanted.value_type, item, f"{path}[{key!a}]", problems)
             for key, item in value.items()
             if isinstance(key, str)
         }

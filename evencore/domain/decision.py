@@ -1,0 +1,302 @@
+"""decide(pod, policy, snapshot): what is done to a pod that is being created, and why.
+
+A function of values. The same decision serves the webhook, the controller and `evencore explain`,
+and its sentences are what people read in all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evencore.domain import names
+from evencore.domain.alignment import align
+from evencore.domain.fit import (
+    LONGEST_NAME_LIST,
+    Need,
+    Rule,
+    fitting,
+    missing_rules,
+    need_of,
+    not_in,
+    rules,
+)
+from evencore.domain.policy import CpuMode, OnRejection, TopologyMode, policy_for
+from evencore.domain.qos import QoS, qos_class
+from evencore.domain.resources import read_amounts
+from evencore.domain.selectors import required_terms
+from evencore.domain.snapshot import Maxima
+from evencore.domain.text import cpus, one_of
+from evencore.domain.verdict import exclusions
+from evencore.domain.views import PodSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from evencore.domain.alignment import Alignment, CpuChange
+    from evencore.domain.policy import PodPolicy, Policy
+    from evencore.domain.resources import PodAmounts
+    from evencore.domain.snapshot import Nodes, Snapshot
+    from evencore.domain.verdict import Exclusion
+    from evencore.domain.views import PodView, Requirement
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is done to one pod, with the reason for each thing."""
+
+    qos: QoS | None = None
+    left_alone: str | None = None  # why nothing at all is done
+    denial: str | None = None  # why the pod is refused; only if its author asked for that
+    changes: tuple[CpuChange, ...] = ()
+    required: tuple[Rule, ...] = ()  # go into required node affinity
+    preferred: tuple[Rule, ...] = ()  # go into preferred node affinity
+    steering: str | None = None  # value of the label evencore.io/steering
+    warnings: tuple[str, ...] = ()
+    alignment: Alignment | None = None
+    need: Need | None = None
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """One sentence per thing done."""
+        return tuple(change.sentence for change in self.changes) + tuple(
+            sentence for rule in self.required + self.preferred for sentence in rule.sentences
+        )
+
+
+def decide(
+    pod: PodView, namespace: str, policy: Policy, snapshot: Snapshot, now: datetime
+) -> Decision:
+    """Decide about one pod of a CREATE request in `namespace`.
+
+    Never raises on what the API server can send. Whether the namespace takes part at all is for
+    the namespaceSelector of the webhook configuration; here only what it cannot know is checked.
+    """
+    spec = pod.spec or _NO_SPEC
+    reason = _not_ours(pod, spec, namespace, policy)
+    if reason:
+        return Decision(left_alone=reason)
+    amounts = read_amounts(spec)
+    if amounts.problems:
+        return Decision(left_alone="; ".join(amounts.problems), warnings=amounts.problems)
+    qos = qos_class(amounts)
+    if qos is not QoS.GUARANTEED:
+        return Decision(qos, left_alone=f"its QoS class is {qos.value}: no kubelet pins its CPUs")
+    reason = _not_alignable(amounts)
+    if reason:
+        return Decision(qos, left_alone=reason, warnings=(reason,))
+    asked = policy_for(
+        policy,
+        pod.meta.annotations or {},
+        _annotations_of(namespace, snapshot),
+        [container.name for container in amounts.containers],
+    )
+    if all(asked.cpu_mode(c.name) is CpuMode.KEEP for c in amounts.containers):
+        return Decision(qos, left_alone=f"{names.CPU} is {CpuMode.KEEP}", warnings=asked.warnings)
+    return _align_and_place(_Case(pod, spec, namespace, policy, snapshot, now), qos, amounts, asked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What `decide` was asked, handed on whole."""
+
+    pod: PodView
+    spec: PodSpec
+    namespace: str
+    policy: Policy
+    snapshot: Snapshot
+    now: datetime
+
+
+def _align_and_place(case: _Case, qos: QoS, amounts: PodAmounts, asked: PodPolicy) -> Decision:
+    nodes = case.snapshot.nodes
+    eligible = nodes.index.allowed(case.spec, ignored=_may_be_ours)
+    alignment, need = _best_alignment(case, amounts, asked, eligible)
+    warnings = list(asked.warnings + alignment.warnings)
+    if alignment.denials:
+        return Decision(
+            qos,
+            denial="; ".join(alignment.denials),
+            warnings=asked.warnings,
+            alignment=alignment,
+            need=need,
+        )
+    fits = fitting(nodes, need, eligible)
+    placeable = not case.spec.node_name and not _of_daemon_set(case.pod)
+    misfits: list[Rule] = []
+    if asked.topology is not TopologyMode.OFF and placeable:
+        misfits = rules(nodes, need, eligible)
+    if eligible and not fits:
+        warnings.append(
+            f"no known node can ever admit this pod: {_asks(need)}; see evencore explain"
+        )
+    excluded = _exclusions(case, asked)
+    if excluded and not placeable:
+        excluded = []
+        if case.spec.node_name:
+            warnings.append("spec.nodeName is set: the exclusion of nodes has no effect")
+    usable = nodes.index.allowed(case.spec) & fits
+    kept_out = excluded if _leaves_a_node(nodes, usable, excluded) else []
+    terms = required_terms(case.spec)
+    hard = misfits if asked.topology is TopologyMode.REQUIRED else []
+    soft = misfits if asked.topology is TopologyMode.PREFERRED else []
+    steer = missing_rules(terms, _exclusion_rules(nodes, kept_out))
+    return Decision(
+        qos,
+        changes=alignment.changes,
+        required=missing_rules(terms, hard) + steer,
+        preferred=() if _has_preferred(case.spec, soft) else tuple(soft),
+        steering=names.EXCLUDED if steer else None,
+        warnings=tuple(warnings),
+        alignment=alignment,
+        need=need,
+    )
+
+
+_NO_SPEC = PodSpec()
+
+
+def _not_ours(pod: PodView, spec: PodSpec, namespace: str, policy: Policy) -> str | None:
+    meta = pod.meta
+    if namespace in policy.ignored_namespaces:
+        return f"namespace {namespace} never takes part"
+    if names.MIRROR_POD in (meta.annotations or {}):
+        return "it is a mirror pod of a static pod"
+    if (meta.labels or {}).get(names.ADMISSION) == names.DISABLED:
+        return f"its label {names.ADMISSION} is {names.DISABLED}"
+    return "it is a Windows pod" if _windows(spec) else None
+
+
+def _windows(spec: PodSpec) -> bool:
+    if spec.os is not None and spec.os.name:
+        return spec.os.name == "windows"
+    selector = spec.node_selector or {}
+    if any(selector.get(key) == "windows" for key in names.OS_LABELS):
+        return True
+    terms = required_terms(spec)
+    return bool(terms) and all(
+        any(
+            r.key in names.OS_LABELS and r.operator == "In" and r.values == ["windows"]
+            for r in term.match_expressions or ()
+        )
+        for term in terms or ()
+    )
+
+
+def _not_alignable(amounts: PodAmounts) -> str | None:
+    if amounts.pod_level is not None:
+        return "spec.resources is set: kubelets pin no CPUs of pods with pod-level resources"
+    for container in amounts.containers:
+        request, limit = container.cpu
+        if request != limit:
+            return (
+                f"container {container.name}: cpu request {cpus(request or 0)} is not its limit "
+                f"{cpus(limit or 0)}, so the pod is invalid"
+            )
+    return None
+
+
+def _annotations_of(namespace: str, snapshot: Snapshot) -> Mapping[str, str]:
+    view = snapshot.namespaces.get(namespace)
+    return (view.metadata.annotations if view and view.metadata else None) or {}
+
+
+def _may_be_ours(requirement: Requirement) -> bool:
+    """Tell whether evencore itself may have put a requirement on a pod.
+
+    Such do not count when the width is chosen: the choice for a pod that went through us before
+    must be the one that was made then.
+    """
+    return requirement.operator == "NotIn" and (
+        requirement.key.startswith(names.PREFIX) or requirement.key == names.NODE_NAME_FIELD
+    )
+
+
+def _best_alignment(
+    case: _Case, amounts: PodAmounts, asked: PodPolicy, eligible: int
+) -> tuple[Alignment, Need]:
+    """Align for the commonest width on which the pod can run; for the commonest if on none.
+
+    Ties go to the larger width, which also suits the smaller ones.
+    """
+    nodes = case.snapshot.nodes
+    common = sorted(
+        ((having & eligible).bit_count(), width) for width, having in nodes.widths.items()
+    )
+    widths = [width for number, width in reversed(common) if number]
+    tried = []
+    for width in widths or [case.policy.default_threads_per_core]:
+        alignment = align(
+            amounts.containers,
+            asked,
+            width,
+            case.policy.round_from,
+            case.snapshot.maxima.get(case.namespace, Maxima()),
+        )
+        tried.append((alignment, need_of(alignment)))
+        if fitting(nodes, tried[-1][1], eligible):
+            return tried[-1]
+    return tried[0]
+
+
+def _asks(need: Need) -> str:
+    return one_of([f"{need.container} CPUs in one container", f"{need.pod} in all"], last="and")
+
+
+def _of_daemon_set(pod: PodView) -> bool:
+    """Tell whether the pod is bound to one node: kept off it, it would run nowhere."""
+    owner = pod.controller
+    return owner is not None and owner.kind == "DaemonSet"
+
+
+def _exclusions(case: _Case, asked: PodPolicy) -> list[Exclusion]:
+    owner = case.pod.controller
+    if owner is None or asked.on_rejection is OnRejection.REPORT:
+        return []
+    seen = case.snapshot.rejections.get(owner.uid)
+    if not seen:
+        return []
+    return exclusions(seen, case.now, case.policy.exclusions)[:LONGEST_NAME_LIST]
+
+
+def _leaves_a_node(nodes: Nodes, usable: int, excluded: Sequence[Exclusion]) -> bool:
+    """Tell whether the pod may still go somewhere; where no node is known, we think so.
+
+    A pod that is kept off every node would wait for ever. Holding it is the controller's work.
+    """
+    left = usable
+    for exclusion in excluded:
+        left &= ~nodes.index.named(exclusion.node)
+    return bool(left) or not usable
+
+
+def _exclusion_rules(nodes: Nodes, excluded: Sequence[Exclusion]) -> list[Rule]:
+    """Encode exclusions: by our label where the node has it, else by metadata.name."""
+    labelled: list[tuple[str, str]] = []
+    found = []
+    for exclusion in excluded:
+        node = nodes.by_name.get(exclusion.node)
+        value = names.node_label_value(exclusion.node)
+        if node is not None and node.labels.get(names.NODE) == value:
+            labelled.append((value, exclusion.sentence))
+        else:
+            # Validation allows exactly one value in a requirement on a field.
+            found.append(
+                Rule(not_in(names.NODE_NAME_FIELD, [exclusion.node]), (exclusion.sentence,))
+            )
+    if labelled:
+        values, sentences = zip(*sorted(labelled), strict=True)
+        found.append(Rule(not_in(names.NODE, values), sentences))
+    return found
+
+
+def _has_preferred(spec: PodSpec, wanted: Sequence[Rule]) -> bool:
+    """Tell whether the pod already prefers what these rules ask for, or they ask for nothing."""
+    affinity = spec.affinity.node_affinity if spec.affinity else None
+    have = [
+        term.preference
+        for term in (affinity.preferred if affinity else None) or ()
+        if term.preference is not None
+    ]
+    return any(not missing_rules([term], wanted) for term in have) or not wanted

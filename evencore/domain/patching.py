@@ -1,0 +1,198 @@
+"""A decision becomes JSON Patch operations (RFC 6902).
+
+Made directly against the shape of what the API server sent, so fields that we do not know survive:
+parents that are missing or null are added first, `~` and `/` in keys are escaped, lists grow by
+`/-`. Nothing to do = no operation at all, not even an annotation.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from evencore.domain import names
+from evencore.domain.fit import still_missing
+from evencore.domain.quantity import format_millis
+from evencore.domain.resources import CPU, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from evencore.domain.alignment import CpuChange
+    from evencore.domain.decision import Decision
+    from evencore.domain.fit import Rule
+    from evencore.domain.views import Container, NodeAffinity, PodSpec, PodView, Requirement, Term
+
+Operation = dict[str, Any]
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+_WEIGHT = 100  # the most a preference may weigh: a node that never fits is the worst there is
+_LONGEST_DECISION = 4096  # characters; all annotations of an object share 256 KiB
+
+
+def operations(pod: PodView, decision: Decision) -> list[Operation]:
+    """Return the JSON Patch that does to `pod` what was decided; [] if that is nothing."""
+    spec = pod.spec
+    if spec is None or decision.denial or not decision.sentences:
+        return []
+    return [
+        *(op for change in decision.changes for op in _cpu(spec, change)),
+        *_affinity(spec, decision),
+        *_metadata(pod, spec, decision),
+    ]
+
+
+def _add(path: str, value: object) -> Operation:
+    return {"op": "add", "path": path, "value": value}
+
+
+def _escape(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def _container(spec: PodSpec, change: CpuChange) -> tuple[str, Container]:
+    """Return the path of a container and what the pod says of it."""
+    position = change.container.position
+    if change.container.kind is Kind.APP:
+        return f"/spec/containers/{position}", (spec.containers or [])[position]
+    return f"/spec/initContainers/{position}", (spec.init_containers or [])[position]
+
+
+def _cpu(spec: PodSpec, change: CpuChange) -> Iterator[Operation]:
+    path, container = _container(spec, change)
+    value = format_millis(change.after)
+    resources = container.resources
+    for part, present in (
+        ("requests", resources.requests if resources else None),
+        ("limits", resources.limits if resources else None),
+    ):
+        where = f"{path}/resources/{part}"
+        if present is None:
+            yield _add(where, {CPU: value})
+        else:
+            op = "replace" if CPU in present else "add"
+            yield {"op": op, "path": f"{where}/{CPU}", "value": value}
+
+
+def _affinity(spec: PodSpec, decision: Decision) -> Iterator[Operation]:
+    if not decision.required and not decision.preferred:
+        return
+    node_affinity = spec.affinity.node_affinity if spec.affinity else None
+    if node_affinity is None:
+        value = _new_affinity(decision)
+        if spec.affinity is None:
+            yield _add("/spec/affinity", {"nodeAffinity": value})
+        else:
+            yield _add("/spec/affinity/nodeAffinity", value)
+        return
+    path = "/spec/affinity/nodeAffinity"
+    if decision.required:
+        yield from _required(f"{path}/{_REQUIRED}", node_affinity, decision.required)
+    if decision.preferred:
+        preference = {"weight": _WEIGHT, "preference": _term(decision.preferred)}
+        if node_affinity.preferred is None:
+            yield _add(f"{path}/{_PREFERRED}", [preference])
+        else:
+            yield _add(f"{path}/{_PREFERRED}/-", preference)
+
+
+def _new_affinity(decision: Decision) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    if decision.required:
+        value[_REQUIRED] = {"nodeSelectorTerms": [_term(decision.required)]}
+    if decision.preferred:
+        value[_PREFERRED] = [{"weight": _WEIGHT, "preference": _term(decision.preferred)}]
+    return value
+
+
+def _term(rules: tuple[Rule, ...]) -> dict[str, Any]:
+    """Make a term of its own out of rules."""
+    parts: dict[str, list[dict[str, Any]]] = {}
+    for rule in rules:
+        part = "matchFields" if rule.is_field else "matchExpressions"
+        parts.setdefault(part, []).append(_encode(rule.requirement))
+    return parts
+
+
+def _encode(requirement: Requirement) -> dict[str, Any]:
+    return {
+        "key": requirement.key,
+        "operator": requirement.operator,
+        "values": list(requirement.values or ()),
+    }
+
+
+def _required(path: str, affinity: NodeAffinity, rules: tuple[Rule, ...]) -> Iterator[Operation]:
+    """Terms are ORed: every one that matches anything must carry the rules."""
+    if affinity.required is None:
+        yield _add(path, {"nodeSelectorTerms": [_term(rules)]})
+        return
+    for position, term in enumerate(affinity.required.node_selector_terms or ()):
+        if not term.empty:
+            yield from _into_term(f"{path}/nodeSelectorTerms/{position}", term, rules)
+
+
+def _into_term(path: str, term: Term, rules: tuple[Rule, ...]) -> Iterator[Operation]:
+    for part, present, is_field in (
+        ("matchExpressions", term.match_expressions, False),
+        ("matchFields", term.match_fields, True),
+    ):
+        missing = [
+            _encode(requirement)
+            for rule in rules
+            if rule.is_field is is_field
+            and (requirement := still_missing(term, rule.requirement)) is not None
+        ]
+        if missing and present is None:
+            yield _add(f"{path}/{part}", missing)
+        else:
+            yield from (_add(f"{path}/{part}/-", requirement) for requirement in missing)
+
+
+def _metadata(pod: PodView, spec: PodSpec, decision: Decision) -> Iterator[Operation]:
+    have = pod.meta.annotations or {}
+    annotations = {names.DECISION: _decision_text(have, decision)}
+    if decision.changes:
+        annotations[names.ORIGINAL_CPU] = _original_cpu(have, spec, decision)
+    labels = {names.STEERING: decision.steering} if decision.steering else {}
+    if pod.metadata is None:
+        yield _add("/metadata", {})
+    yield from _into_map("/metadata/annotations", pod.meta.annotations, annotations)
+    yield from _into_map("/metadata/labels", pod.meta.labels, labels)
+
+
+def _into_map(
+    path: str, present: Mapping[str, str] | None, new: Mapping[str, str]
+) -> Iterator[Operation]:
+    if new and present is None:
+        yield _add(path, dict(new))
+    else:
+        for key, value in new.items():
+            yield _add(f"{path}/{_escape(key)}", value)
+
+
+def _decision_text(have: Mapping[str, str], decision: Decision) -> str:
+    """Write what was done now behind what was done before: other webhooks may run in between."""
+    before = have.get(names.DECISION, "")
+    text = "; ".join([before, *decision.sentences] if before else decision.sentences)
+    return text if len(text) <= _LONGEST_DECISION else f"{text[: _LONGEST_DECISION - 3]}..."
+
+
+def _original_cpu(have: Mapping[str, str], spec: PodSpec, decision: Decision) -> str:
+    """Write what the author asked for; what an earlier pass recorded goes before."""
+    original = {}
+    for change in decision.changes:
+        _, container = _container(spec, change)
+        resources = container.resources
+        written = ((resources.requests if resources else None) or {}).get(CPU)
+        if written is None and resources is not None:
+            written = (resources.limits or {}).get(CPU)
+        original[change.container.name] = str(written)
+    try:
+        earlier = json.loads(have.get(names.ORIGINAL_CPU, "{}"))
+    except (ValueError, RecursionError):
+        earlier = {}
+    if isinstance(earlier, dict):
+        original |= {key: value for key, value in earlier.items() if isinstance(value, str)}
+    return json.dumps(original, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,106 @@
+"""The admission answer: bytes in, status and bytes out. Knows no framework, never raises.
+
+Fail-open: whatever happens inside, the pod is allowed, unchanged, with a warning. The cost of one
+call is that of the whole product on a pod's way into the cluster, so nothing here waits.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evencore.domain.decision import Decision, decide
+from evencore.domain.patching import operations
+from evencore.domain.views import PodView
+from webhook import review
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from evencore.domain.policy import Policy
+    from evencore.domain.snapshot import Snapshot
+    from webhook.review import Request
+
+OK = 200
+BAD_REQUEST = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one request, for the log and the metrics."""
+
+    result: str  # patched, unchanged, denied, passed, unreadable, failed, refused
+    request: Request | None = None
+    decision: Decision | None = None
+    error: BaseException | None = None
+    detail: str = ""
+
+
+class Mutator:
+    """Answers admission requests. Calling one is thread-safe and takes no lock.
+
+    `snapshot` is asked once per request and must not wait; `observe` is told each outcome, and what
+    it raises is ignored; `now` is the time by which exclusions end.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        snapshot: Callable[[], Snapshot],
+        now: Callable[[], datetime],
+        observe: Callable[[Outcome], None] = lambda _: None,
+    ) -> None:
+        self._policy = policy
+        self._snapshot = snapshot
+        self._now = now
+        self._observe = observe
+
+    def __call__(self, body: bytes) -> tuple[int, bytes]:
+        """Answer the body of a POST: 200 with a review, or 400 if the body is none."""
+        try:
+            request, problems = review.decode(body)
+        except review.NotAReview as error:
+            self._tell(Outcome("refused", detail=str(error)))
+            return BAD_REQUEST, f'{{"error":{_quote(str(error))}}}'.encode()
+        try:
+            answer, outcome = self._answer(request, problems)
+        except Exception as error:  # noqa: BLE001  fail-open: no fault of ours may stop a pod
+            warning = "evencore failed inside and left this pod unchanged; its log says more"
+            answer = review.allowed(request.uid, [warning])
+            outcome = Outcome("failed", request, error=error)
+        self._tell(outcome)
+        return OK, answer
+
+    def _answer(self, request: Request, problems: tuple[str, ...]) -> tuple[bytes, Outcome]:
+        uid = request.uid
+        if not request.creates_a_pod:
+            return review.allowed(uid), Outcome("passed", request)
+        if problems:
+            # Patching what we read only in part could harm what we did not read.
+            warnings = [f"evencore left this pod unchanged: {problem}" for problem in problems]
+            return review.allowed(uid, warnings), Outcome(
+                "unreadable", request, detail="; ".join(problems)
+            )
+        pod = request.object or PodView()
+        namespace = request.namespace or pod.meta.namespace or ""
+        decision = decide(pod, namespace, self._policy, self._snapshot(), self._now())
+        if decision.denial:
+            message = f"evencore: {decision.denial}"
+            answer = review.denied(uid, message, decision.warnings)
+            return answer, Outcome("denied", request, decision)
+        patch = operations(pod, decision)
+        warnings = [*decision.warnings, *(change.sentence for change in decision.changes)]
+        if not patch:
+            return review.allowed(uid, warnings), Outcome("unchanged", request, decision)
+        return review.patched(uid, patch, warnings), Outcome("patched", request, decision)
+
+    def _tell(self, outcome: Outcome) -> None:
+        # A full disk under the log, say, must not stop a pod.
+        with suppress(Exception):
+            self._observe(outcome)
+
+
+def _quote(text: str) -> str:
+    return '"' + text.replace("\\", "/").replace('"', "'") + '"'

@@ -1,0 +1,151 @@
+"""AdmissionReview v1, in and out: bytes to a request, an answer to bytes. No decisions here.
+
+Rules of the API server (VerifyAdmissionResponse): the answer carries the group-version-kind of the
+review and the uid of the request; patch and patchType come together or not at all.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from evencore.domain.text import cut
+from evencore.domain.views import PodView, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+API_VERSION: Final = "admission.k8s.io/v1"
+KIND: Final = "AdmissionReview"
+
+MOST_WARNINGS: Final = 4
+LONGEST_WARNING: Final = 120  # bytes; the API server cuts longer ones
+
+
+class NotAReview(ValueError):  # noqa: N818  it names what the body is not
+    """A body that is no AdmissionReview v1 with a request; says why."""
+
+
+class GroupVersionKind(Struct, frozen=True, gc=False):
+    """The kind of the object of a request."""
+
+    group: str = ""
+    version: str = ""
+    kind: str = ""
+
+
+class Request(Struct, frozen=True, gc=False, rename="camel"):
+    """The request of a review, as far as we use it."""
+
+    uid: str
+    kind: GroupVersionKind | None = None
+    sub_resource: str | None = None
+    name: str | None = None
+    namespace: str | None = None
+    operation: str | None = None
+    object: PodView | None = None
+
+    @property
+    def creates_a_pod(self) -> bool:
+        """Whether this is the one thing that we change: CREATE of pods, no subresource."""
+        return (
+            self.operation == "CREATE"
+            and not self.sub_resource
+            and self.kind == _POD
+            and self.object is not None
+        )
+
+
+_POD = GroupVersionKind("", "v1", "Pod")
+
+
+class Review(Struct, frozen=True, gc=False, rename="camel"):
+    """An AdmissionReview with a request."""
+
+    api_version: str
+    kind: str
+    request: Request
+
+
+# Numbers keep their text: as binary floats 4.001 and 9007199254740993.5 would lose digits.
+_strict = msgspec.json.Decoder(Review, float_hook=str)
+_any = msgspec.json.Decoder(float_hook=str)
+_encode = msgspec.json.Encoder().encode
+
+
+def decode(body: bytes) -> tuple[Request, tuple[str, ...]]:
+    """Read a request, and the paths of what had to be left out of its object (normally none).
+
+    Raises NotAReview for everything that is no AdmissionReview v1 with a request and a uid.
+    """
+    problems: tuple[str, ...] = ()
+    try:
+        review = _strict.decode(body)
+    except msgspec.ValidationError:
+        review, problems = _leniently(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise NotAReview(f"the body is no JSON: {cut(str(error), LONGEST_WARNING)}") from error
+    if review.api_version != API_VERSION or review.kind != KIND:
+        raise NotAReview(
+            f"the body is a {cut(ascii(review.api_version + ' ' + review.kind), LONGEST_WARNING)}; "
+            f"this webhook answers {API_VERSION} {KIND}"
+        )
+    return review.request, problems
+
+
+def _leniently(body: bytes) -> tuple[Review, tuple[str, ...]]:
+    """Read a review some part of which has another type than it should have."""
+    try:
+        value: Any = _any.decode(body)
+    except RecursionError as error:
+        raise NotAReview("the body is nested too deeply") from error
+    request = value.get("request") if isinstance(value, dict) else None
+    if not isinstance(request, dict) or not isinstance(request.get("uid"), str):
+        raise NotAReview(f"the body is no {KIND} that has a request with a uid")
+    view, problems = read(Request, request)
+    return Review(str(value.get("apiVersion")), str(value.get("kind")), view), problems
+
+
+def allowed(uid: str, warnings: Iterable[str] = ()) -> bytes:
+    """Answer: the object passes as it is."""
+    return _answer({"uid": uid, "allowed": True}, warnings)
+
+
+def patched(uid: str, operations: Sequence[dict[str, Any]], warnings: Iterable[str] = ()) -> bytes:
+    """Answer: the object passes with these JSON Patch operations, of which there must be some."""
+    patch = base64.b64encode(_encode(operations)).decode()
+    response = {"uid": uid, "allowed": True, "patchType": "JSONPatch", "patch": patch}
+    return _answer(response, warnings)
+
+
+def denied(uid: str, message: str, warnings: Iterable[str] = ()) -> bytes:
+    """Answer: the object is refused; `message` is what its author reads."""
+    status = {"code": 403, "reason": "Forbidden", "message": message}
+    return _answer({"uid": uid, "allowed": False, "status": status}, warnings)
+
+
+def _answer(response: dict[str, Any], warnings: Iterable[str]) -> bytes:
+    shown = presentable(list(warnings))
+    if shown:
+        response["warnings"] = shown
+    return _encode({"apiVersion": API_VERSION, "kind": KIND, "response": response})
+
+
+def presentable(warnings: list[str]) -> list[str]:
+    """Return at most 4 warnings of less than 120 bytes, without control characters.
+
+    The API server cuts what is longer. What does not fit is counted in the last one.
+    """
+    if len(warnings) > MOST_WARNINGS:
+        rest = len(warnings) - MOST_WARNINGS + 1
+        warnings = [*warnings[: MOST_WARNINGS - 1], f"evencore: {rest} more warnings, see its log"]
+    return [cut(_printable(warning), LONGEST_WARNING) for warning in warnings]
+
+
+def _printable(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else "?" for char in text)
