@@ -1,0 +1,94 @@
+"""The only Flask wiring: probes, metrics, and the admission route for any WSGI server.
+
+Under gunicorn `create_asgi` puts the bare admission path (webhook.asgi) before it, so that Flask
+sees only the rest. Not for: deciding anything; all it needs is handed in.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from asgiref.wsgi import WsgiToAsgi
+from flask import Flask, Response, request
+from werkzeug.exceptions import HTTPException
+
+from webhook.asgi import MUTATE, Admission, Answer, Limits
+
+_TEXT = "text/plain; charset=utf-8"
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dependencies:
+    """What the webhook's HTTP side needs from the rest of the program."""
+
+    answer: Answer
+    readiness: Callable[[], list[str]]
+    """Why this process is not ready, one line each; empty when it is."""
+
+    metrics: Callable[[], tuple[bytes, str]]
+    """The metrics page and its content type."""
+
+    limits: Limits = field(default_factory=Limits)
+    refused: Callable[[int], None] | None = None
+    """Told the HTTP status of each request that was turned away unanswered."""
+
+
+def create_asgi(dependencies: Dependencies) -> Admission:
+    """Make what gunicorn serves: the bare admission path, and Flask behind it."""
+    return Admission(
+        dependencies.answer,
+        WsgiToAsgi(create_app(dependencies)),  # type: ignore[no-untyped-call] # asgiref has no types here
+        dependencies.limits,
+        dependencies.refused,
+    )
+
+
+def create_app(dependencies: Dependencies) -> Flask:
+    """Make the Flask app."""
+    app = Flask("evencore-webhook", static_folder=None)
+    # Flask answers 413 above it, and stops reading.
+    app.config["MAX_CONTENT_LENGTH"] = dependencies.limits.body_bytes
+
+    @app.get("/healthz")
+    def healthz() -> Response:
+        return _text("ok")
+
+    @app.get("/readyz")
+    def readyz() -> Response:
+        reasons = dependencies.readiness()
+        return _text("\n".join(reasons), 503) if reasons else _text("ok")
+
+    @app.get("/metrics")
+    def metrics() -> Response:
+        page, content_type = dependencies.metrics()
+        return Response(page, content_type=content_type)
+
+    @app.post(MUTATE, provide_automatic_options=False)
+    def mutate() -> Response:
+        status, body = dependencies.answer(request.get_data(cache=False))
+        return Response(body, status, content_type="application/json")
+
+    app.register_error_handler(HTTPException, _http_error)
+    app.register_error_handler(Exception, _bug)
+    return app
+
+
+def _http_error(error: HTTPException) -> Response:
+    # From the exception's own response, for its headers: 405 must say Allow.
+    response = Response(f"{error.code}: {error.name}\n", content_type=_TEXT)
+    response.status_code = error.code or 500
+    for name, value in error.get_headers():
+        if name.lower() != "content-type":
+            response.headers[name] = value
+    return response
+
+
+def _bug(error: Exception) -> Response:
+    logger.error("%s %s failed: this is a bug", request.method, request.path, exc_info=error)
+    return _text("500: internal error; the log of this process has the details", 500)
+
+
+def _text(text: str, status: int = 200) -> Response:
+    return Response(text + "\n", status, content_type=_TEXT)
