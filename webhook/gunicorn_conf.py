@@ -1,0 +1,206 @@
+"""How gunicorn serves the webhook: its settings, each with a reason, and the server object.
+
+The application is built in the worker, after the fork: threads do not survive one. gunicorn logs
+through the standard `logging` and writes nothing itself.
+
+Not for: the program's own settings file (evencore.settings) and the set-up of logs.
+"""
+
+import gc
+import logging
+import math
+import os
+import re
+import signal
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from gunicorn.app.base import BaseApplication
+from gunicorn.glogging import Logger
+
+from webhook.asgi import Application
+from webhook.tls import CertificateFiles, CurrentContext
+from webhook.worker import LAST_SECONDS, DrainingWorker
+
+logger = logging.getLogger(__name__)
+
+# In memory: a heartbeat file on a slow disk has stalled workers.
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - gunicorn makes an unguessable file there, unlinked at once
+
+_BIND = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]\s]+):([0-9]{1,5})")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Serving:
+    """Where and how to serve. Times are in seconds."""
+
+    bind: tuple[str, ...]
+    """ADDRESS:PORT, or [IPv6 ADDRESS]:PORT."""
+
+    certificate: Path | None = None
+    """PEM chain, with `key`; neither of them: plain HTTP, for tests."""
+
+    key: Path | None = None
+
+    workers: int = 1
+    """Processes. Each watches the cluster for itself; one answers thousands of calls a second."""
+
+    drain_seconds: float = 5.0
+    """From SIGTERM on, serve as before: Services and API servers notice only after seconds."""
+
+    closing_seconds: float = 5.0
+    """Then, how long connections in use get to be given up with an answer. Keep the sum, and some
+    seconds more, under the pod's terminationGracePeriodSeconds."""
+
+    keepalive_seconds: int = 120
+    """Close idle connections later than the API server does (90 s), or calls get lost."""
+
+    certificate_poll_seconds: float = 1.0
+    """How often to look for a new certificate. A look costs some microseconds."""
+
+    loop: Literal["auto", "uvloop", "asyncio"] = "auto"
+
+    def __post_init__(self) -> None:
+        problems = [
+            f"bind: {bind!r} is not ADDRESS:PORT, such as 0.0.0.0:8443"
+            for bind in self.bind
+            if not _BIND.fullmatch(bind)
+        ]
+        if not self.bind:
+            problems.append("bind: nothing to serve on; give at least one ADDRESS:PORT")
+        if (self.certificate is None) != (self.key is None):
+            problems.append("certificate and key: give both, or neither for plain HTTP")
+        if self.workers < 1:
+            problems.append(f"workers: {self.workers} is less than 1")
+        times = ("drain_seconds", "closing_seconds", "keepalive_seconds")
+        problems += [f"{name}: is negative" for name in times if getattr(self, name) < 0]
+        if self.certificate_poll_seconds <= 0:
+            problems.append("certificate_poll_seconds: must be more than 0")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Served:
+    """What runs in one worker, and whom to tell about its end."""
+
+    app: Application
+
+    draining: Callable[[], None] = lambda: None
+    """Called once at SIGTERM: fail readiness. Must return at once."""
+
+    stopped: Callable[[], None] = lambda: None
+    """Called when the last connection is closed: end threads and watches."""
+
+
+def options(serving: Serving) -> dict[str, object]:
+    """Map to gunicorn's settings, without the TLS hook that `Server` adds."""
+    chosen: dict[str, object] = {
+        "bind": list(serving.bind),
+        "workers": serving.workers,
+        "worker_class": DrainingWorker,
+        "asgi_loop": serving.loop,
+        # The application needs no start and stop events.
+        "asgi_lifespan": "off",
+        # The C parser costs more than it saves as soon as reviews are large.
+        "http_parser": "python",
+        "http_protocols": "h1",  # what API servers speak to webhooks
+        "keepalive": serving.keepalive_seconds,
+        # A worker that gives no sign of life for so long is killed; also the longest pause
+        # between two parts of a body.
+        "timeout": 30,
+        # After it the master kills: leave room for the whole stop and an unwilling client.
+        "graceful_timeout": math.ceil(
+            serving.drain_seconds + serving.closing_seconds + LAST_SECONDS + 4
+        ),
+        "control_socket_disable": True,  # nobody uses it, and it writes into the home directory
+        "accesslog": None,  # one line per admission is logged elsewhere
+        "errorlog": None,  # no handler of gunicorn's own, see StandardLogger
+        "logger_class": StandardLogger,
+        "on_exit": _ignore_signals,
+    }
+    if SHARED_MEMORY.is_dir() and os.access(SHARED_MEMORY, os.W_OK):
+        chosen["worker_tmp_dir"] = str(SHARED_MEMORY)
+    if serving.certificate is not None:
+        # Makes gunicorn use TLS. It loads neither file, the hook does.
+        chosen["certfile"] = str(serving.certificate)
+        chosen["keyfile"] = str(serving.key)
+    return chosen
+
+
+class StandardLogger(Logger):  # type: ignore[misc] # gunicorn has no types
+    """gunicorn's logger without handlers of its own: records go to the root logger's."""
+
+    def setup(self, cfg: Any) -> None:  # noqa: ANN401 - gunicorn's signature
+        """Set levels, and let records pass to the root logger."""
+        super().setup(cfg)
+        self.error_log.propagate = True
+        self.access_log.propagate = True
+
+
+class Server(BaseApplication):  # type: ignore[misc] # gunicorn has no types
+    """gunicorn, serving what `factory` builds. `run` returns by SystemExit, 0 after SIGTERM.
+
+    `factory` is called in each worker before it accepts connections, and must not take longer
+    than 30 s: start what takes long, and let readiness wait for it.
+    """
+
+    def __init__(self, serving: Serving, factory: Callable[[], Served]) -> None:
+        self._serving = serving
+        self._factory = factory
+        self._served: Served | None = None
+        self._certificate: CurrentContext | None = None
+        self.drain_seconds = serving.drain_seconds
+        self.closing_seconds = serving.closing_seconds
+        self.certificate_poll_seconds = serving.certificate_poll_seconds
+        super().__init__()
+
+    def load_config(self) -> None:
+        """Set gunicorn's settings. Its environment variables and files are not read."""
+        for name, value in options(self._serving).items():
+            self.cfg.set(name, value)
+        if self._serving.certificate is not None:
+            self.cfg.set("ssl_context", self._base_context)
+
+    def load(self) -> Application:
+        """Build the application; gunicorn calls it in the worker."""
+        self._served = self._factory()
+        # What lives now lives for ever: a full collection need not walk it, which would hold up
+        # admissions for tens of milliseconds.
+        gc.collect()
+        gc.freeze()
+        return self._served.app
+
+    def draining(self) -> None:
+        """Hand on that SIGTERM came."""
+        if self._served is not None:
+            self._served.draining()
+
+    def stopped(self) -> None:
+        """Hand on that the worker serves no more."""
+        if self._served is not None:
+            self._served.stopped()
+
+    def refresh_certificate(self) -> None:
+        """Publish the certificate files anew if they changed."""
+        if self._certificate is None:
+            return
+        try:
+            self._certificate.refresh()
+        except Exception:  # the watch must outlive what nobody thought of
+            logger.exception("looking for a new certificate failed: this is a bug")
+
+    def _base_context(self, _config: object, _default: object) -> ssl.SSLContext:
+        serving = self._serving
+        if serving.certificate is None or serving.key is None:
+            raise AssertionError("gunicorn asks for a TLS context without certificate files")
+        self._certificate = CurrentContext(CertificateFiles(serving.certificate, serving.key))
+        return self._certificate.base
+
+
+def _ignore_signals(_arbiter: object) -> None:
+    """Let no late SIGTERM turn the master's exit code 0 into a death by signal."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
