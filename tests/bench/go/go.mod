@@ -1,0 +1,3 @@
+module evencore.io/bench/yardstick
+
+go 1.26
