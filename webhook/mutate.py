@@ -7,13 +7,16 @@ call is that of the whole product on a pod's way into the cluster, so nothing he
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from time import perf_counter
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from evencore.domain.decision import Decision, decide
 from evencore.domain.patching import operations
 from evencore.domain.views import PodView
 from webhook import review
+from webhook.review import Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,14 +24,12 @@ if TYPE_CHECKING:
 
     from evencore.domain.policy import Policy
     from evencore.domain.snapshot import Snapshot
-    from webhook.review import Request
 
 OK = 200
 BAD_REQUEST = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True, gc=False):
     """What became of one request, for the log and the metrics."""
 
     result: str  # patched, unchanged, denied, passed, unreadable, failed, refused
@@ -41,8 +42,8 @@ class Outcome:
 class Mutator:
     """Answers admission requests. Calling one is thread-safe and takes no lock.
 
-    `snapshot` is asked once per request and must not wait; `observe` is told each outcome, and what
-    it raises is ignored; `now` is the time by which exclusions end.
+    `snapshot` is asked once per request and must not wait; `observe` is told each outcome and
+    the seconds it took, and what it raises is ignored; `now` is the time by which exclusions end.
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class Mutator:
         policy: Policy,
         snapshot: Callable[[], Snapshot],
         now: Callable[[], datetime],
-        observe: Callable[[Outcome], None] = lambda _: None,
+        observe: Callable[[Outcome, float], None] = lambda _, __: None,
     ) -> None:
         self._policy = policy
         self._snapshot = snapshot
@@ -59,10 +60,11 @@ class Mutator:
 
     def __call__(self, body: bytes) -> tuple[int, bytes]:
         """Answer the body of a POST: 200 with a review, or 400 if the body is none."""
+        begin = perf_counter()
         try:
             request, problems = review.decode(body)
         except review.NotAReview as error:
-            self._tell(Outcome("refused", detail=str(error)))
+            self._tell(Outcome("refused", detail=str(error)), begin)
             return BAD_REQUEST, f'{{"error":{_quote(str(error))}}}'.encode()
         try:
             answer, outcome = self._answer(request, problems)
@@ -70,7 +72,7 @@ class Mutator:
             warning = "evencore failed inside and left this pod unchanged; its log says more"
             answer = review.allowed(request.uid, [warning])
             outcome = Outcome("failed", request, error=error)
-        self._tell(outcome)
+        self._tell(outcome, begin)
         return OK, answer
 
     def _answer(self, request: Request, problems: tuple[str, ...]) -> tuple[bytes, Outcome]:
@@ -96,10 +98,10 @@ class Mutator:
             return review.allowed(uid, warnings), Outcome("unchanged", request, decision)
         return review.patched(uid, patch, warnings), Outcome("patched", request, decision)
 
-    def _tell(self, outcome: Outcome) -> None:
+    def _tell(self, outcome: Outcome, begin: float) -> None:
         # A full disk under the log, say, must not stop a pod.
         with suppress(Exception):
-            self._observe(outcome)
+            self._observe(outcome, perf_counter() - begin)
 
 
 def _quote(text: str) -> str:

@@ -7,18 +7,18 @@ and never pinned either.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct
+
 from evencore.domain.policy import CpuMode
-from evencore.domain.resources import pod_total
+from evencore.domain.resources import ContainerAmounts, pod_total
 from evencore.domain.text import cpus, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evencore.domain.policy import PodPolicy
-    from evencore.domain.resources import ContainerAmounts
     from evencore.domain.snapshot import CpuMaximum, Maxima
 
 
@@ -31,8 +31,7 @@ class CpuChange(NamedTuple):
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class Alignment:
+class Alignment(Struct, frozen=True, gc=False):
     """What rung 1 does to a pod for one width."""
 
     width: int

@@ -1,6 +1,6 @@
 """Objects of any kind, as `kubectl get -o json` prints them, become a Snapshot.
 
-For everything that has no cluster at hand: `evencore explain`, `evencore webhook --snapshot`, tests.
+For what has no cluster at hand: `evencore explain`, `evencore webhook --snapshot`, tests.
 """
 
 from __future__ import annotations

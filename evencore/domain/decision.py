@@ -6,11 +6,13 @@ and its sentences are what people read in all of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from evencore.domain import names
-from evencore.domain.alignment import align
+from evencore.domain.alignment import Alignment, CpuChange, align
 from evencore.domain.fit import (
     LONGEST_NAME_LIST,
     Need,
@@ -21,29 +23,26 @@ from evencore.domain.fit import (
     not_in,
     rules,
 )
-from evencore.domain.policy import CpuMode, OnRejection, TopologyMode, policy_for
+from evencore.domain.policy import CpuMode, OnRejection, Policy, TopologyMode, policy_for
 from evencore.domain.qos import QoS, qos_class
 from evencore.domain.resources import read_amounts
 from evencore.domain.selectors import required_terms
-from evencore.domain.snapshot import Maxima
+from evencore.domain.snapshot import Maxima, Snapshot
 from evencore.domain.text import cpus, one_of
 from evencore.domain.verdict import exclusions
-from evencore.domain.views import PodSpec
+from evencore.domain.views import PodSpec, PodView
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
 
-    from evencore.domain.alignment import Alignment, CpuChange
-    from evencore.domain.policy import PodPolicy, Policy
+    from evencore.domain.policy import PodPolicy
     from evencore.domain.resources import PodAmounts
-    from evencore.domain.snapshot import Nodes, Snapshot
+    from evencore.domain.snapshot import Nodes
     from evencore.domain.verdict import Exclusion
-    from evencore.domain.views import PodView, Requirement
+    from evencore.domain.views import Requirement
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True, gc=False):
     """What is done to one pod, with the reason for each thing."""
 
     qos: QoS | None = None
@@ -97,8 +96,7 @@ def decide(
     return _align_and_place(_Case(pod, spec, namespace, policy, snapshot, now), qos, amounts, asked)
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
+class _Case(Struct, frozen=True, gc=False):
     """What `decide` was asked, handed on whole."""
 
     pod: PodView

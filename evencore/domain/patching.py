@@ -7,8 +7,9 @@ parents that are missing or null are added first, `~` and `/` in keys are escape
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from evencore.domain import names
 from evencore.domain.fit import still_missing
@@ -51,28 +52,28 @@ def _escape(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
 
-def _container(spec: PodSpec, change: CpuChange) -> tuple[str, Container]:
-    """Return the path of a container and what the pod says of it."""
-    position = change.container.position
-    if change.container.kind is Kind.APP:
-        return f"/spec/containers/{position}", (spec.containers or [])[position]
-    return f"/spec/initContainers/{position}", (spec.init_containers or [])[position]
+def _container(spec: PodSpec, change: CpuChange) -> Container:
+    """Return what the pod says of a container."""
+    listed = spec.containers if change.container.kind is Kind.APP else spec.init_containers
+    return (listed or [])[change.container.position]
 
 
 def _cpu(spec: PodSpec, change: CpuChange) -> Iterator[Operation]:
-    path, container = _container(spec, change)
+    app = change.container.kind is Kind.APP
+    path = (
+        f"/spec/{'containers' if app else 'initContainers'}/{change.container.position}/resources"
+    )
     value = format_millis(change.after)
-    resources = container.resources
+    resources = _container(spec, change).resources
     for part, present in (
         ("requests", resources.requests if resources else None),
         ("limits", resources.limits if resources else None),
     ):
-        where = f"{path}/resources/{part}"
         if present is None:
-            yield _add(where, {CPU: value})
+            yield _add(f"{path}/{part}", {CPU: value})
         else:
             op = "replace" if CPU in present else "add"
-            yield {"op": op, "path": f"{where}/{CPU}", "value": value}
+            yield {"op": op, "path": f"{path}/{part}/{CPU}", "value": value}
 
 
 def _affinity(spec: PodSpec, decision: Decision) -> Iterator[Operation]:
@@ -183,16 +184,20 @@ def _original_cpu(have: Mapping[str, str], spec: PodSpec, decision: Decision) ->
     """Write what the author asked for; what an earlier pass recorded goes before."""
     original = {}
     for change in decision.changes:
-        _, container = _container(spec, change)
-        resources = container.resources
+        resources = _container(spec, change).resources
         written = ((resources.requests if resources else None) or {}).get(CPU)
         if written is None and resources is not None:
             written = (resources.limits or {}).get(CPU)
         original[change.container.name] = str(written)
+    return _encode_json(original | _recorded(have.get(names.ORIGINAL_CPU))).decode()
+
+
+def _recorded(text: str | None) -> dict[str, str]:
     try:
-        earlier = json.loads(have.get(names.ORIGINAL_CPU, "{}"))
-    except (ValueError, RecursionError):
-        earlier = {}
-    if isinstance(earlier, dict):
-        original |= {key: value for key, value in earlier.items() if isinstance(value, str)}
-    return json.dumps(original, sort_keys=True, separators=(",", ":"))
+        return _read_recorded(text or "{}")
+    except (ValueError, RecursionError):  # somebody else wrote there: it tells us nothing
+        return {}
+
+
+_encode_json = msgspec.json.Encoder(order="sorted").encode
+_read_recorded = msgspec.json.Decoder(dict[str, str]).decode

@@ -7,20 +7,22 @@ all problems are told at once. The file is refused; an annotation falls back to 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from datetime import timedelta
 from enum import StrEnum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from msgspec import Struct
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 from pydantic.alias_generators import to_camel
 
 from evencore.domain import names
-from evencore.domain.quantity import parse_millis
+from evencore.domain.quantity import format_millis, parse_millis
 from evencore.domain.text import one_of, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
 WIDTHS = (1, 2, 4, 8)  # threads per core that exist; anything else is a mistake
 
@@ -72,8 +74,12 @@ def _duration(value: object) -> object:
     return timedelta(hours=hours, minutes=minutes, seconds=seconds)
 
 
-Duration = Annotated[timedelta, BeforeValidator(_duration)]
-CpuMillis = Annotated[int, BeforeValidator(parse_millis)]
+def _written(duration: timedelta) -> str:
+    return f"{duration.total_seconds():g}s"
+
+
+Duration = Annotated[timedelta, BeforeValidator(_duration), PlainSerializer(_written)]
+CpuMillis = Annotated[int, BeforeValidator(parse_millis), PlainSerializer(format_millis)]
 
 
 def _width(value: object) -> object:
@@ -119,6 +125,10 @@ class Policy(_Strict):
         """Read a policy file; raises PolicyError with every problem and its place."""
         return checked(cls, value, source)
 
+    def as_written(self) -> dict[str, Any]:
+        """Return the policy as a policy file would say it, defaults included."""
+        return self.model_dump(mode="json", by_alias=True)
+
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -145,14 +155,13 @@ def _problem(model: type[BaseModel], error: Any) -> str:  # noqa: ANN401  pydant
     return f"{place}: {message}, not {quoted(error['input'])}" if place else message
 
 
-@dataclass(frozen=True, slots=True)
-class PodPolicy:
+class PodPolicy(Struct, frozen=True, gc=False):
     """What holds for one pod: its annotations over its namespace's over the file."""
 
     cpu: CpuMode
     topology: TopologyMode
     on_rejection: OnRejection
-    cpu_of: Mapping[str, CpuMode] = field(default_factory=dict)
+    cpu_of: Mapping[str, CpuMode] = MappingProxyType({})
     warnings: tuple[str, ...] = ()
 
     def cpu_mode(self, container: str) -> CpuMode:

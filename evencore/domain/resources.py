@@ -114,21 +114,28 @@ _NOT_SET = Amount(None, None)
 
 
 def _amount(resources: Resources, resource: str, name: str, problems: list[str]) -> Amount:
-    limit = _value(resources.limits, resource, f"container {name}: limits", problems)
-    request = _value(resources.requests, resource, f"container {name}: requests", problems)
+    try:
+        limit = _value(resources.limits, resource)
+        request = _value(resources.requests, resource)
+    except QuantityError:
+        return _tell(resources, resource, f"container {name}: ", problems)
     return Amount(limit if request is None else request, limit)
 
 
-def _value(
-    values: dict[str, Any] | None, resource: str, where: str, problems: list[str]
-) -> int | None:
+def _value(values: dict[str, Any] | None, resource: str) -> int | None:
     if values is None or resource not in values:
         return None
-    try:
-        return parse_millis(values[resource])
-    except QuantityError as error:
-        problems.append(f"{where}.{resource} {error}")
-        return None
+    return parse_millis(values[resource])
+
+
+def _tell(resources: Resources, resource: str, where: str, problems: list[str]) -> Amount:
+    """Add a sentence for each value that is no quantity."""
+    for part, values in (("limits", resources.limits), ("requests", resources.requests)):
+        try:
+            _value(values, resource)
+        except QuantityError as error:
+            problems.append(f"{where}{part}.{resource} {error}")
+    return _NOT_SET
 
 
 def _pod_level(
@@ -138,8 +145,11 @@ def _pod_level(
     of: Callable[[ContainerAmounts], Amount],
     problems: list[str],
 ) -> Amount:
-    limit = _value(resources.limits, resource, "spec.resources.limits", problems)
-    request = _value(resources.requests, resource, "spec.resources.requests", problems)
+    try:
+        limit = _value(resources.limits, resource)
+        request = _value(resources.requests, resource)
+    except QuantityError:
+        return _tell(resources, resource, "spec.resources: ", problems)
     if request is None:
         asked = [(c.kind, of(c).request) for c in containers]
         if any(amount is not None for _, amount in asked):

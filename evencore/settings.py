@@ -1,0 +1,110 @@
+"""Settings of the processes: frozen, one class per process, from flags and the environment.
+
+A flag goes before its environment variable EVENCORE_<NAME>, that before the default. What is
+unknown or wrong is told all at once, with both names and the allowed values. What belongs to pods
+is no setting but policy (evencore.domain.policy).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PREFIX = "EVENCORE_"
+
+Seconds = Annotated[float, Field(ge=0, le=3600)]
+
+
+class SettingsError(ValueError):
+    """Settings that are wrong; the message has one line per problem."""
+
+
+class _Settings(BaseSettings):
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid")
+
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    # auto: for people on a terminal, JSON lines elsewhere.
+    log_format: Literal["auto", "console", "json"] = "auto"
+
+
+class WebhookSettings(_Settings):
+    """Settings of `evencore webhook`."""
+
+    # ADDRESS:PORT to listen on; several are separated by commas in the environment.
+    bind: Annotated[tuple[str, ...], NoDecode] = ("0.0.0.0:8443",)
+    # Files of the serving certificate and its key (PEM). They are watched: a new certificate is
+    # served within a second, without a restart.
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    # The policy file (YAML); without it the defaults hold.
+    policy: Path | None = None
+    # Dumps to answer from instead of a cluster.
+    snapshot: Annotated[tuple[Path, ...], NoDecode] = ()
+    # How to reach the cluster; without both: in-cluster, else the default kubeconfig.
+    kubeconfig: Path | None = None
+    context: str | None = None
+    # Our own namespace never takes part. In a pod: from the downward API.
+    namespace: str = "evencore-system"
+    # Processes that answer. One answers thousands of requests a second; replicas are better.
+    workers: Annotated[int, Field(ge=1, le=64)] = 1
+    # After SIGTERM: seconds of service as before, then seconds in which connections are given up.
+    drain_seconds: Seconds = 5.0
+    closing_seconds: Seconds = 5.0
+
+    @field_validator("bind", "snapshot", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return tuple(part for part in value.split(",") if part) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _together(self) -> WebhookSettings:
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise ValueError("--tls-cert and --tls-key: give both, or neither for plain HTTP")
+        if self.snapshot and (self.kubeconfig or self.context):
+            raise ValueError(
+                "--snapshot answers without a cluster: give it or --kubeconfig and --context"
+            )
+        return self
+
+
+S = TypeVar("S", bound=_Settings)
+
+
+def load(
+    settings: type[S], flags: Mapping[str, object], environ: Mapping[str, str] = os.environ
+) -> S:
+    """Read settings from flags (those that are not None) and the environment.
+
+    Raises SettingsError with every problem.
+    """
+    known = {f"{PREFIX}{name.upper()}" for name in settings.model_fields}
+    problems = [
+        f"{name}: unknown; known: {', '.join(sorted(known))}"
+        for name in sorted(environ)
+        if name.startswith(PREFIX) and name not in known
+    ]
+    given: dict[str, Any] = {name: value for name, value in flags.items() if value not in (None, ())}
+    try:
+        loaded = settings(**given)
+    except ValidationError as error:
+        problems += [_problem(item["loc"], item["msg"], item["input"]) for item in error.errors()]
+        raise SettingsError("\n".join(problems)) from error
+    if problems:
+        raise SettingsError("\n".join(problems))
+    return loaded
+
+
+def _problem(place: tuple[int | str, ...], message: str, value: object) -> str:
+    text = message.removeprefix("Value error, ").replace("Input should be", "must be")
+    if not place:
+        return text
+    name = str(place[0])
+    flag, variable = f"--{name.replace('_', '-')}", f"{PREFIX}{name.upper()}"
+    return f"{flag} (or {variable}): {text}, not {value!a}"

@@ -1,0 +1,82 @@
+"""What is told of each request: one log line and the metrics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evencore import metrics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from webhook.mutate import Outcome
+
+# Results that an operator should see at the default level even if nothing was changed.
+_WORTH_A_WARNING = frozenset({"unreadable", "refused"})
+
+
+class Recorder:
+    """Tells the log and the metrics of each outcome. One instance per process."""
+
+    def __init__(self, logger: Any) -> None:  # noqa: ANN401  structlog's loggers have no common type
+        self._log = logger
+        # Looking up a labelled child costs more than counting with it.
+        self._count = {
+            result: metrics.ADMISSIONS.labels(result).inc
+            for result in (
+                "patched", "unchanged", "denied", "passed", "unreadable", "failed", "refused",
+            )
+        }  # fmt: skip
+        self._seconds = metrics.ADMISSION_SECONDS.observe
+
+    def __call__(self, outcome: Outcome, seconds: float) -> None:
+        """Record one outcome, which took so many seconds."""
+        self._count[outcome.result]()
+        self._seconds(seconds)
+        decision = outcome.decision
+        if decision is not None and decision.changes:
+            metrics.CONTAINERS_ALIGNED.inc(len(decision.changes))
+            added = sum(change.after - change.before for change in decision.changes)
+            metrics.CPUS_ADDED.inc(added / 1000)
+        if decision is not None and decision.steering:
+            metrics.NODES_EXCLUDED.inc()
+        self._line(outcome)(outcome.result, **_fields(outcome))
+
+    def _line(self, outcome: Outcome) -> Callable[..., None]:
+        if outcome.error is not None:
+            return self._log.error  # type: ignore[no-any-return]  # see __init__
+        if outcome.result in _WORTH_A_WARNING:
+            return self._log.warning  # type: ignore[no-any-return]
+        if outcome.result in ("passed", "unchanged") and not _warns(outcome):
+            return self._log.debug  # type: ignore[no-any-return]
+        return self._log.info  # type: ignore[no-any-return]
+
+
+def _warns(outcome: Outcome) -> bool:
+    return outcome.decision is not None and bool(outcome.decision.warnings)
+
+
+def _fields(outcome: Outcome) -> dict[str, object]:
+    fields: dict[str, object] = {}
+    request = outcome.request
+    if request is not None:
+        fields["uid"] = request.uid
+        if request.namespace:
+            fields["namespace"] = request.namespace
+        pod = request.object
+        name = request.name or (pod.meta.name or pod.meta.generate_name if pod else None)
+        if name:
+            fields["pod"] = name
+        owner = pod.controller if pod else None
+        if owner is not None:
+            fields["owner"] = f"{owner.kind}/{owner.name}"
+    decision = outcome.decision
+    if decision is not None:
+        fields["decision"] = decision.denial or decision.left_alone or "; ".join(decision.sentences)
+        if decision.warnings:
+            fields["warnings"] = decision.warnings
+    if outcome.detail:
+        fields["detail"] = outcome.detail
+    if outcome.error is not None:
+        fields["exc_info"] = outcome.error
+    return fields
