@@ -87,7 +87,7 @@ def decode(body: bytes) -> tuple[Request, tuple[str, ...]]:
     except msgspec.ValidationError:
         review, problems = _leniently(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise NotAReview(f"the body is no JSON: {cut(str(error), LONGEST_WARNING)}") from error
+        raise _no_json(error) from error
     if review.api_version != API_VERSION or review.kind != KIND:
         raise NotAReview(
             f"the body is a {cut(ascii(review.api_version + ' ' + review.kind), LONGEST_WARNING)}; "
@@ -96,12 +96,19 @@ def decode(body: bytes) -> tuple[Request, tuple[str, ...]]:
     return review.request, problems
 
 
+def _no_json(error: Exception) -> NotAReview:
+    return NotAReview(f"the body is no JSON: {cut(str(error), LONGEST_WARNING)}")
+
+
 def _leniently(body: bytes) -> tuple[Review, tuple[str, ...]]:
     """Read a review some part of which has another type than it should have."""
     try:
         value: Any = _any.decode(body)
     except RecursionError as error:
         raise NotAReview("the body is nested too deeply") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        # A part of another type is told before what is wrong with the JSON behind it.
+        raise _no_json(error) from error
     request = value.get("request") if isinstance(value, dict) else None
     if not isinstance(request, dict) or not isinstance(request.get("uid"), str):
         raise NotAReview(f"the body is no {KIND} that has a request with a uid")
