@@ -1,0 +1,146 @@
+"""Where the API server is and who we are to it.
+
+For: finding a configuration (explicit path > KUBECONFIG > in-cluster > ~/.kube/config) and setting
+it up for a long-lived process.
+Not for: making requests; that is `client`.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evencore.kube.errors import NoConfiguration, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubernetes.client.configuration import Configuration
+
+SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+"""Where a kubelet mounts the token and the CA of the API server."""
+
+POOL_SIZE = 16
+"""Connections kept for reuse: a handful of watches hold one each, the rest is for writes."""
+
+
+def load(
+    kubeconfig: str | None = None,
+    context: str | None = None,
+    *,
+    environ: Mapping[str, str] = os.environ,
+    account: Path = SERVICE_ACCOUNT,
+) -> Configuration:
+    """Find and load the configuration that applies.
+
+    `kubeconfig`: a path, or several as in KUBECONFIG. A `context` can only be meant for a
+    kubeconfig, so with one the in-cluster account is not looked at. Raises NoConfiguration,
+    which names everything that was tried.
+    """
+    tried: list[str] = []
+    for name, value in (("the given path", kubeconfig), ("KUBECONFIG", environ.get("KUBECONFIG"))):
+        if value:
+            if not _existing(value):
+                # Named on purpose, so going on would talk to another cluster than was meant.
+                raise NoConfiguration(
+                    f"no kubeconfig: {name} is {value}, which does not exist: correct or unset it"
+                )
+            return _tuned(_from_file(value, context))
+        tried.append(f"{name} (not set)")
+    missing = _missing_account(environ, account)
+    if context:
+        tried.append(f"in-cluster (not tried, a context was asked for: {context})")
+    elif missing:
+        tried.append(f"in-cluster ({missing})")
+    else:
+        return _tuned(_from_account(environ, account))
+    default = Path(environ.get("HOME") or "~").expanduser() / ".kube" / "config"
+    if default.is_file():
+        return _tuned(_from_file(str(default), context))
+    tried.append(f"{default} (does not exist)")
+    raise NoConfiguration(
+        f"no API server is configured; tried {', '.join(tried)}: "
+        "set KUBECONFIG, or run in a pod whose service account token is mounted"
+    )
+
+
+def _existing(paths: str) -> bool:
+    return any(Path(path).expanduser().is_file() for path in paths.split(os.pathsep) if path)
+
+
+def _missing_account(environ: Mapping[str, str], account: Path) -> str:
+    """Say what is missing for an in-cluster configuration; empty if nothing is."""
+    for name in ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"):
+        if not environ.get(name):
+            return f"{name} is not set"
+    for name in ("token", "ca.crt"):
+        if not (account / name).is_file():
+            return f"{account / name} does not exist"
+    return ""
+
+
+def _from_file(paths: str, context: str | None) -> Configuration:
+    import yaml  # noqa: PLC0415  only who connects pays for the imports, see client.py
+    from kubernetes.client.configuration import Configuration  # noqa: PLC0415  same
+    from kubernetes.config import ConfigException, load_kube_config  # noqa: PLC0415  same
+
+    found = Configuration()
+    try:
+        load_kube_config(  # type: ignore[no-untyped-call]  # it has no types
+            config_file=paths,
+            context=context,
+            client_configuration=found,
+            persist_config=False,  # the file is the user's: we read it
+        )
+    except (
+        # What the official loader raises for files of the wrong shape, besides its own.
+        ConfigException,
+        yaml.YAMLError,
+        OSError,
+        AttributeError,
+        KeyError,
+        TypeError,
+        ValueError,
+    ) as error:
+        # The loader quotes the user entry that it stumbles over, with the token in it: nothing
+        # from the first brace on is repeated, and such an original is not chained either.
+        said, brace, _ = str(error).partition("{")
+        named = f"kubeconfig {paths}" + (f", context {context}" if context else "")
+        raise NoConfiguration(
+            f"{named} cannot be used: {type(error).__name__} {shortened(said)}: "
+            "compare it with the output of kubectl config view"
+        ) from (None if brace else error)
+    return found
+
+
+def _from_account(environ: Mapping[str, str], account: Path) -> Configuration:
+    from kubernetes.client.configuration import Configuration  # noqa: PLC0415  see client.py
+    from kubernetes.config import ConfigException  # noqa: PLC0415  same
+    from kubernetes.config.incluster_config import InClusterConfigLoader  # noqa: PLC0415  same
+
+    found = Configuration()
+    try:
+        # It reads the token again when its copy is older than a minute; kubelets renew it hourly.
+        InClusterConfigLoader(  # type: ignore[no-untyped-call]  # it has no types
+            token_filename=str(account / "token"),
+            cert_filename=str(account / "ca.crt"),
+            environ=environ,
+        ).load_and_set(found)
+    except (ConfigException, OSError) as error:
+        raise NoConfiguration(
+            f"the service account in {account} cannot be used: {shortened(str(error))}: "
+            "look at the volume that the kubelet mounts there"
+        ) from error
+    return found
+
+
+def _tuned(found: Configuration) -> Configuration:
+    """Set what a long-lived process needs whoever wrote the configuration."""
+    # urllib3 would repeat requests and sleep through Retry-After on its own, out of sight of the
+    # back-off, of the pace and of a stop.
+    found.retries = False
+    # 30 s idle, 15 s between probes, as client-go: a peer that vanished is noticed.
+    found.keep_alive = True
+    found.connection_pool_maxsize = POOL_SIZE
+    return found
