@@ -1,0 +1,219 @@
+"""From the bytes of lists and watches to views, one object at a time.
+
+For: msgspec decoding into whatever partial Struct the caller gives, next to the few fields that
+a reflector itself needs (name, namespace, version). An object that does not decode is skipped,
+counted and logged once; it never ends a list or a watch.
+Not for: knowing any kind of object.
+
+An object that cannot be read is not in the view, whichever way it came: a watch event that shows
+it unreadable removes what was known of it, as the next list would. So what we know is always a
+function of what is in the cluster, not of our own history.
+
+Decoding twice (the head, then the view) costs 6 µs for an event of 8 KB and keeps the views free
+of resourceVersion, which changes at every heartbeat of a node.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Generic, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct, field
+
+from evencore.kube import errors
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T", bound=Struct)
+
+UPSERT = "upsert"
+DELETE = "delete"
+BOOKMARK = "bookmark"
+ERROR = "error"
+_KINDS = {
+    "ADDED": UPSERT,
+    "MODIFIED": UPSERT,
+    "DELETED": DELETE,
+    "BOOKMARK": BOOKMARK,
+    "ERROR": ERROR,
+}
+
+_NAMES_KEPT = 256
+"""Names of unreadable objects that are remembered so that each is logged once."""
+
+
+class _Metadata(Struct, gc=False, rename="camel"):
+    name: str | None = None
+    namespace: str | None = None
+    resource_version: str | None = None
+
+
+class _Head(Struct, gc=False):
+    metadata: _Metadata
+
+
+class _EventHead(Struct, gc=False):
+    type: str
+    object: _Head
+
+
+class _EventView(Struct, Generic[T], gc=False):
+    object: T
+
+
+class _EventError(Struct):
+    object: errors.Status
+
+
+class _ListMetadata(Struct, rename="camel"):
+    resource_version: str = ""
+    token: str = field(name="continue", default="")
+
+
+class _RawPage(Struct):
+    metadata: _ListMetadata
+    items: list[Raw] | None = None  # Go writes an empty list as null now and then
+
+
+class Page(Struct, Generic[T]):
+    """One page of a list: its objects by key, its version, the token of the next page or ''."""
+
+    objects: dict[str, T]
+    version: str
+    token: str
+
+
+class Event(Struct, Generic[T], gc=False):
+    """One watch event. `version` is empty if it could not be read; `object` only with UPSERT."""
+
+    kind: str
+    key: str = ""
+    version: str = ""
+    object: T | None = None
+    status: errors.Status | None = None
+
+
+class Decoder(Generic[T]):
+    """Decodes pages and events of one resource into `view`; used by one thread.
+
+    `view` should not hold msgspec.Raw fields: they would keep the whole page in memory.
+    """
+
+    def __init__(self, view: type[T], path: str) -> None:
+        self._path = path
+        self._view = msgspec.json.Decoder(view)
+        self._head = msgspec.json.Decoder(_Head)
+        self._page = msgspec.json.Decoder(_RawPage)
+        self._event_head = msgspec.json.Decoder(_EventHead)
+        # A generic alias made of a type that only the caller knows.
+        self._event_view: msgspec.json.Decoder[_EventView[T]] = msgspec.json.Decoder(
+            _EventView[view]  # type: ignore[valid-type]
+        )
+        self._named: set[str] = set()
+        self.skipped = 0
+        """Objects that did not decode so far, each time that they came."""
+
+    def page(self, body: bytes, call: errors.Call) -> Page[T]:
+        """Decode one page of a list. Raises Unreadable if it is no list at all."""
+        try:
+            raw = self._page.decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise errors.Unreadable(
+                f"{call} was answered with something that is no list: "
+                f"{errors.shortened(str(error))}: {errors.Unreadable.advice}"
+            ) from error
+        objects: dict[str, T] = {}
+        # Object by object: the interpreter lock is free in between, so that a big page does not
+        # show in the latency of whoever answers admissions beside us.
+        for item in raw.items or ():
+            try:
+                metadata = self._head.decode(item).metadata
+                objects[_key(metadata)] = self._view.decode(item)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                self._skip(_dig(item, "metadata"), error)
+        return Page(objects, raw.metadata.resource_version, raw.metadata.token)
+
+    def event(self, line: bytes) -> Event[T] | None:
+        """Decode one line of a watch; None if nothing of it is of use."""
+        try:
+            head = self._event_head.decode(line)
+            kind = _KINDS.get(head.type)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            return self._unreadable(line, error)
+        metadata = head.object.metadata
+        version = metadata.resource_version or ""
+        if kind == UPSERT:
+            try:
+                found = self._event_view.decode(line).object
+                return Event(UPSERT, _key(metadata), version, found)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                return self._unreadable(line, error)
+        if kind == DELETE:
+            return Event(DELETE, _key(metadata), version)
+        if kind == ERROR:
+            return _error(line)
+        # Types that are not invented yet carry a version like a bookmark.
+        return Event(BOOKMARK, version=version)
+
+    def _unreadable(self, line: bytes, error: Exception) -> Event[T] | None:
+        """Make of an event that did not decode what can be made of it."""
+        kind = _KINDS.get(str(_dig(line, "type")))
+        if kind == ERROR:
+            return _error(line)
+        found = _dig(line, "object", "metadata")
+        if kind not in (DELETE, BOOKMARK):
+            self._skip(found, error)
+        metadata = _read_metadata(found)
+        version = metadata.resource_version or ""
+        if kind == BOOKMARK or not metadata.name:
+            return Event(BOOKMARK, version=version) if version else None
+        return Event(DELETE, _key(metadata), version)
+
+    def _skip(self, metadata: object, error: Exception) -> None:
+        self.skipped += 1
+        name = _key(_read_metadata(metadata)) or "an object without a readable name"
+        if name in self._named or len(self._named) >= _NAMES_KEPT:
+            return
+        self._named.add(name)
+        # msgspec says which field has which type, never its value.
+        _log.warning(
+            "%s of %s cannot be read and is left out: %s: look at the object, or report this",
+            errors.shortened(name),
+            self._path,
+            errors.shortened(str(error)),
+        )
+
+
+def _error(line: bytes) -> Event[Any]:
+    try:
+        status = msgspec.json.decode(line, type=_EventError).object
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        status = errors.Status(message="an error event that cannot be read")
+    return Event(ERROR, status=status)
+
+
+def _key(metadata: _Metadata) -> str:
+    """namespace/name, or name for what has no namespace; one str is smaller than a pair."""
+    if metadata.namespace:
+        return f"{metadata.namespace}/{metadata.name or ''}"
+    return metadata.name or ""
+
+
+def _dig(data: bytes | Raw, *path: str) -> object:
+    """Find the value at `path` in any JSON at all; None if there is none."""
+    try:
+        found = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
+
+
+def _read_metadata(found: object) -> _Metadata:
+    """As much of a metadata of any shape as is text."""
+    if not isinstance(found, dict):
+        return _Metadata()
+    values = (found.get(name) for name in ("name", "namespace", "resourceVersion"))
+    return _Metadata(*(value if isinstance(value, str) else None for value in values))

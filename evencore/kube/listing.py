@@ -1,0 +1,67 @@
+"""The layer that lists: one page after the other, resumable.
+
+For: a complete and consistent list in pages, whose pages can be asked for again after an error.
+Not for: waiting or deciding what an error means; that is `reflector`.
+
+Kubernetes' rules: a list without resourceVersion is a consistent read; all of its pages show the
+same moment, which is the version to watch from. A `continue` token that has expired is answered
+410 and the list has to be started again. resourceVersion=0 would ignore the limit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from msgspec import Struct
+
+from evencore.kube.errors import Unreadable
+
+if TYPE_CHECKING:
+    from evencore.kube.client import Client
+    from evencore.kube.decoding import Decoder
+    from evencore.kube.lifeline import Lifeline
+    from evencore.kube.resource import Resource
+
+T = TypeVar("T", bound=Struct)
+
+
+class Listing(Generic[T]):
+    """One list of `resource` in pages of `page_size`. Throw it away when it is complete or 410."""
+
+    def __init__(
+        self, client: Client, resource: Resource, decoder: Decoder[T], page_size: int
+    ) -> None:
+        self._client = client
+        self._resource = resource
+        self._decoder = decoder
+        self._page_size = page_size
+        self._token = ""
+        self.objects: dict[str, T] = {}
+        self.version = ""
+        """The version of the first page. Were a later one to differ, to watch from the first
+        would still miss nothing."""
+
+    def step(self, lifeline: Lifeline) -> bool:
+        """Fetch one page; True if it was the last. After an error the same page can be tried again.
+
+        Raises Gone if the token has expired: start a new Listing. Other KubeErrors may pass.
+        """
+        query = [*self._resource.query(), ("limit", str(self._page_size))]
+        if self._token:
+            query.append(("continue", self._token))
+        reply = self._client.get(self._resource.path, query, accept=self._resource.list_accept)
+        with lifeline.holding(reply):
+            page = self._decoder.page(reply.read(), reply.call)
+        if page.token and page.token == self._token:
+            raise Unreadable(
+                f"{reply.call} was answered with the same page twice: {Unreadable.advice}"
+            )
+        self.version = self.version or page.version
+        if not self.version:
+            raise Unreadable(
+                f"{reply.call} was answered with a list without a version, which cannot be "
+                f"watched: {Unreadable.advice}"
+            )
+        self.objects.update(page.objects)
+        self._token = page.token
+        return not page.token
