@@ -1,0 +1,80 @@
+"""The objects of one resource, kept for readers in other threads.
+
+For: taking in what a reflector reports and publishing it as views that never change while
+somebody reads them.
+Not for: indexes or meaning.
+
+An event costs the same whatever is kept: the copy is made by the first reader after a change,
+not by the change. A reader that comes back without a change in between gets the same view.
+"""
+
+from __future__ import annotations
+
+import threading
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+T = TypeVar("T", bound=Struct)
+
+
+class Store(Generic[T]):
+    """A `reflector.Handler` that keeps what it is told.
+
+    `changed(key, before, after)` is called after each change, in the caller's thread and without
+    a lock held; `before` is None for a new object, `after` for one that is gone. An object that
+    equals the one that is kept is no change (a node's heartbeat changes nothing that we decode).
+    """
+
+    def __init__(self, changed: Callable[[str, T | None, T | None], None]) -> None:
+        self._changed = changed
+        self._lock = threading.Lock()
+        self._objects: dict[str, T] = {}
+        self._published: Mapping[str, T] | None = None
+
+    def view(self) -> Mapping[str, T]:
+        """Everything, by key, as of now: a mapping that will never change."""
+        published = self._published
+        if published is not None:
+            return published
+        with self._lock:
+            if self._published is None:
+                self._published = MappingProxyType(dict(self._objects))
+            return self._published
+
+    def replace(self, objects: Mapping[str, T]) -> None:
+        """Take `objects` for all there are; readers see the old or the new, nothing between."""
+        old = self._objects  # only this thread writes
+        # An equal object is kept as it was, so that readers may compare by identity.
+        new = {key: old[key] if old.get(key) == obj else obj for key, obj in objects.items()}
+        gone = [(key, obj, None) for key, obj in old.items() if key not in new]
+        came = [(key, old.get(key), obj) for key, obj in new.items() if old.get(key) is not obj]
+        if not gone and not came:
+            return
+        with self._lock:
+            self._objects, self._published = new, None
+        for key, before, after in (*gone, *came):
+            self._changed(key, before, after)
+
+    def upsert(self, key: str, obj: T) -> None:
+        """Keep `obj` under `key`."""
+        before = self._objects.get(key)
+        if before == obj:
+            return
+        with self._lock:
+            self._objects[key] = obj
+            self._published = None
+        self._changed(key, before, obj)
+
+    def delete(self, key: str) -> None:
+        """Forget `key`; fine if it is not known."""
+        with self._lock:
+            before = self._objects.pop(key, None)
+            if before is None:
+                return
+            self._published = None
+        self._changed(key, before, None)
