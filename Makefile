@@ -22,7 +22,7 @@ install: .venv/installed ## Make .venv with everything the project needs
 	@touch $@
 
 demo: install ## Start the real webhook over TLS, send it recorded requests, show what happened
-	$(BIN)/python -m tests.demo
+	$(BIN)/python tests/demo.py
 
 test: install ## Run all tests
 	$(BIN)/python -m pytest

@@ -110,7 +110,7 @@ class _Case(Struct, frozen=True, gc=False):
 def _align_and_place(case: _Case, qos: QoS, amounts: PodAmounts, asked: PodPolicy) -> Decision:
     nodes = case.snapshot.nodes
     eligible = nodes.index.allowed(case.spec, ignored=_may_be_ours)
-    alignment, need = _best_alignment(case, amounts, asked, eligible)
+    alignment, need, fits = _best_alignment(case, amounts, asked, eligible)
     warnings = list(asked.warnings + alignment.warnings)
     if alignment.denials:
         return Decision(
@@ -120,11 +120,10 @@ def _align_and_place(case: _Case, qos: QoS, amounts: PodAmounts, asked: PodPolic
             alignment=alignment,
             need=need,
         )
-    fits = fitting(nodes, need, eligible)
     placeable = not case.spec.node_name and not _of_daemon_set(case.pod)
     misfits: list[Rule] = []
     if asked.topology is not TopologyMode.OFF and placeable:
-        misfits = rules(nodes, need, eligible)
+        misfits = rules(nodes, need, eligible, fits)
     if eligible and not fits:
         warnings.append(
             f"no known node can ever admit this pod: {_asks(need)}; see evencore explain"
@@ -134,8 +133,7 @@ def _align_and_place(case: _Case, qos: QoS, amounts: PodAmounts, asked: PodPolic
         excluded = []
         if case.spec.node_name:
             warnings.append("spec.nodeName is set: the exclusion of nodes has no effect")
-    usable = nodes.index.allowed(case.spec) & fits
-    kept_out = excluded if _leaves_a_node(nodes, usable, excluded) else []
+    kept_out = excluded if excluded and _leaves_a_node(case, fits, excluded) else []
     terms = required_terms(case.spec)
     hard = misfits if asked.topology is TopologyMode.REQUIRED else []
     soft = misfits if asked.topology is TopologyMode.PREFERRED else []
@@ -213,10 +211,11 @@ def _may_be_ours(requirement: Requirement) -> bool:
 
 def _best_alignment(
     case: _Case, amounts: PodAmounts, asked: PodPolicy, eligible: int
-) -> tuple[Alignment, Need]:
+) -> tuple[Alignment, Need, int]:
     """Align for the commonest width on which the pod can run; for the commonest if on none.
 
-    Ties go to the larger width, which also suits the smaller ones.
+    Ties go to the larger width, which also suits the smaller ones. Returns the eligible nodes that
+    could then admit the pod, too.
     """
     nodes = case.snapshot.nodes
     common = sorted(
@@ -232,8 +231,9 @@ def _best_alignment(
             case.policy.round_from,
             case.snapshot.maxima.get(case.namespace, Maxima()),
         )
-        tried.append((alignment, need_of(alignment)))
-        if fitting(nodes, tried[-1][1], eligible):
+        need = need_of(alignment)
+        tried.append((alignment, need, fitting(nodes, need, eligible)))
+        if tried[-1][-1]:
             return tried[-1]
     return tried[0]
 
@@ -258,14 +258,15 @@ def _exclusions(case: _Case, asked: PodPolicy) -> list[Exclusion]:
     return exclusions(seen, case.now, case.policy.exclusions)[:LONGEST_NAME_LIST]
 
 
-def _leaves_a_node(nodes: Nodes, usable: int, excluded: Sequence[Exclusion]) -> bool:
+def _leaves_a_node(case: _Case, fits: int, excluded: Sequence[Exclusion]) -> bool:
     """Tell whether the pod may still go somewhere; where no node is known, we think so.
 
     A pod that is kept off every node would wait for ever. Holding it is the controller's work.
     """
-    left = usable
+    index = case.snapshot.nodes.index
+    usable = left = index.allowed(case.spec) & fits
     for exclusion in excluded:
-        left &= ~nodes.index.named(exclusion.node)
+        left &= ~index.named(exclusion.node)
     return bool(left) or not usable
 
 

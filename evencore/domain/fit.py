@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from evencore.domain.alignment import Alignment
+    from evencore.domain.resources import Kind
     from evencore.domain.snapshot import Nodes
     from evencore.domain.topology import NodeFacts
     from evencore.domain.views import Term
@@ -47,16 +48,17 @@ class Rule(NamedTuple):
 
 def need_of(alignment: Alignment) -> Need:
     """Return what a pod will ask of a node: only whole requests get exclusive CPUs."""
-    whole = [
-        (container.kind, millis // 1000, ours)
-        for container, millis, ours in alignment.result
-        if millis % 1000 == 0
-    ]
-    return Need(
-        max((value for _, value, _ in whole), default=0),
-        pod_total((kind, value) for kind, value, _ in whole),
-        tuple(sorted({value for _, value, ours in whole if ours})),
-    )
+    largest = 0
+    whole: list[tuple[Kind, int]] = []
+    aligned: set[int] = set()
+    for container, millis, ours in alignment.result:
+        if millis % 1000 == 0:
+            value = millis // 1000
+            largest = max(largest, value)
+            whole.append((container.kind, value))
+            if ours:
+                aligned.add(value)
+    return Need(largest, pod_total(whole), tuple(sorted(aligned)))
 
 
 def misfit(node: NodeFacts, need: Need) -> str | None:
@@ -86,8 +88,13 @@ def fitting(nodes: Nodes, need: Need, mask: int) -> int:
     return mask
 
 
-def rules(nodes: Nodes, need: Need, eligible: int) -> list[Rule]:
-    """Return the requirements that keep a pod off the eligible nodes that it can never fit."""
+def rules(nodes: Nodes, need: Need, eligible: int, fits: int) -> list[Rule]:
+    """Return the requirements that keep a pod off the eligible nodes that it can never fit.
+
+    `fits` are those of the eligible nodes that it could: what `fitting` returned.
+    """
+    if fits == eligible:
+        return []
     found: list[Rule] = []
     for key, limits, asked, what in (
         (names.MAX_CONTAINER_CPUS, nodes.max_container, need.container, "container"),
@@ -115,14 +122,13 @@ def rules(nodes: Nodes, need: Need, eligible: int) -> list[Rule]:
             f"{one_of(odd, last='and')} CPUs are not whole cores there"
         )
         found.append(Rule(not_in(names.THREADS_PER_CORE, map(str, uneven)), (sentence,)))
-    return found + _unlabelled(nodes, need, eligible)
+    return found + _unlabelled(nodes, need, eligible & ~fits)
 
 
-def _unlabelled(nodes: Nodes, need: Need, eligible: int) -> list[Rule]:
+def _unlabelled(nodes: Nodes, need: Need, misfits: int) -> list[Rule]:
     """Name the misfits whose labels do not (yet) tell what we know of them."""
-    misfits = nodes.unlabelled & eligible & ~fitting(nodes, need, eligible)
     found: list[Rule] = []
-    for node in nodes.within(misfits):
+    for node in nodes.within(misfits & nodes.unlabelled):
         if len(found) == LONGEST_NAME_LIST:
             break
         found.append(

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evencore.domain.resources import Amount, PodAmounts
+    from evencore.domain.resources import PodAmounts
 
 
 class QoS(Enum):
@@ -27,18 +27,16 @@ def qos_class(amounts: PodAmounts) -> QoS:
         levels = [amounts.pod_level]
     else:
         levels = [(container.cpu, container.memory) for container in amounts.containers]
-    every_limit = all(cpu.limit and memory.limit for cpu, memory in levels)
-    cpu_request, cpu_limit = _sums([cpu for cpu, _ in levels])
-    memory_request, memory_limit = _sums([memory for _, memory in levels])
-    if not (cpu_request or cpu_limit or memory_request or memory_limit):
+    every_limit = True
+    cpu_requests = cpu_limits = memory_requests = memory_limits = 0
+    for cpu, memory in levels:
+        every_limit = every_limit and bool(cpu.limit and memory.limit)
+        cpu_requests += cpu.request or 0
+        cpu_limits += cpu.limit or 0
+        memory_requests += memory.request or 0
+        memory_limits += memory.limit or 0
+    if not (cpu_requests or cpu_limits or memory_requests or memory_limits):
         return QoS.BEST_EFFORT
-    if every_limit and cpu_request == cpu_limit and memory_request == memory_limit:
+    if every_limit and cpu_requests == cpu_limits and memory_requests == memory_limits:
         return QoS.GUARANTEED
     return QoS.BURSTABLE
-
-
-def _sums(amounts: list[Amount]) -> tuple[int, int]:
-    return (
-        sum(amount.request or 0 for amount in amounts),
-        sum(amount.limit or 0 for amount in amounts),
-    )
