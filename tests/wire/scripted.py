@@ -76,6 +76,7 @@ class ScriptedServer:
         self._changed = threading.Condition()
         self._closing = threading.Event()
         self._connections: set[socket.socket] = set()
+        self.connections = 0
         self.brain: Callable[[Seen], Step] | None = None
         self.seen: list[Seen] = []
         self.faults: list[BaseException] = []
@@ -155,6 +156,7 @@ class ScriptedServer:
 
     def connected(self, connection: socket.socket) -> None:
         self._connections.add(connection)
+        self.connections += 1
 
 
 class _Httpd(ThreadingHTTPServer):
