@@ -6,6 +6,7 @@ missing are the same. `read` accepts any value at all and names what it had to l
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -229,6 +230,7 @@ class TopologyView(Struct, frozen=True, gc=False, rename="camel"):
 
 
 _NO_METADATA = Metadata()
+_type_of = cache(type_info)  # walking the classes takes longer than reading a pod
 
 T = TypeVar("T", bound=Struct)
 
@@ -239,7 +241,7 @@ def read(view: type[T], value: object) -> tuple[T, tuple[str, ...]]:
     No problem is reported exactly if msgspec would have decoded the value strictly. Never raises.
     """
     problems: list[str] = []
-    found = _lenient(type_info(view), value, "", problems)
+    found = _lenient(_type_of(view), value, "", problems)
     return (found if isinstance(found, view) else view()), tuple(problems)
 
 
