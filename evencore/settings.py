@@ -90,7 +90,9 @@ def load(
         for name in sorted(environ)
         if name.startswith(PREFIX) and name not in known
     ]
-    given: dict[str, Any] = {name: value for name, value in flags.items() if value not in (None, ())}
+    given: dict[str, Any] = {
+        name: value for name, value in flags.items() if value not in (None, ())
+    }
     try:
         loaded = settings(**given)
     except ValidationError as error:

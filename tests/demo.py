@@ -15,14 +15,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from certificates import Authority, SecretVolume
 from servers import free_port
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 HERE = Path(__file__).parent
 CAPTURES = HERE / "captures"
@@ -57,7 +59,7 @@ def webhook(directory: Path) -> Iterator[Server]:
         "--bind", f"127.0.0.1:{server.port}",
         "--tls-cert", str(files.certificate),
         "--tls-key", str(files.key),
-        "--drain-seconds", "0",
+        "--drain-seconds", "0", "--closing-seconds", "0",
     ]  # fmt: skip
     log = directory / "log"
     with log.open("wb") as stream, subprocess.Popen(command, stderr=stream) as process:
@@ -97,6 +99,7 @@ def main() -> None:
             changed += "patch" in response
             _show(json.loads(body)["request"], response)
         milliseconds = (time.monotonic() - begin) * 1000 / len(captures)
+        connection.close()
     click.echo(
         f"\n{len(captures)} requests, {changed} pods changed, {len(captures) - changed} passed as "
         f"they were, {milliseconds:.1f} ms each over the wire."

@@ -93,17 +93,19 @@ def rules(nodes: Nodes, need: Need, eligible: int, fits: int) -> list[Rule]:
 
     `fits` are those of the eligible nodes that it could: what `fitting` returned.
     """
-    if fits == eligible:
+    left = eligible
+    if fits == left:
         return []
     found: list[Rule] = []
     for key, limits, asked, what in (
         (names.MAX_CONTAINER_CPUS, nodes.max_container, need.container, "container"),
         (names.MAX_POD_CPUS, nodes.max_pod, need.pod, "pod"),
     ):
-        small = sorted(
-            limit for limit, having in limits.items() if limit < asked and having & eligible
-        )
+        small = sorted(limit for limit, having in limits.items() if limit < asked and having & left)
         if small:
+            # What one rule keeps out needs no other: most nodes that are too small for the
+            # container are too small for the pod.
+            left &= ~sum(limits[limit] for limit in small)  # disjoint, so the sum is the union
             found.append(
                 Rule(
                     not_in(key, map(str, small)),
@@ -113,7 +115,7 @@ def rules(nodes: Nodes, need: Need, eligible: int, fits: int) -> list[Rule]:
     uneven = sorted(
         width
         for width, having in nodes.widths.items()
-        if any(value % width for value in need.aligned) and having & eligible & ~nodes.unchecked
+        if any(value % width for value in need.aligned) and having & left & ~nodes.unchecked
     )
     if uneven:
         odd = sorted({v for v in need.aligned if any(v % width for width in uneven)})

@@ -1,0 +1,179 @@
+"""The command line, and the composition root: only here are the parts put together.
+
+Each command imports what it needs when it runs, so `evencore --help` is quick and a process pays
+only for what it uses.
+"""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from evencore.domain.policy import Policy
+    from evencore.domain.snapshot import Snapshot
+    from evencore.settings import WebhookSettings
+    from webhook.gunicorn_conf import Served
+
+WRONG_INPUT = 2  # what click itself exits with on wrong usage
+
+FILE = click.Path(dir_okay=False)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="evencore")
+def main() -> None:
+    """Kubernetes pods that pin CPUs get pinned, and rejected pods no longer loop."""
+
+
+@main.command()
+@click.option("--bind", multiple=True, metavar="ADDRESS:PORT", help="Where to listen. Repeatable.")
+@click.option("--tls-cert", type=FILE, help="Serving certificate (PEM), watched for changes.")
+@click.option("--tls-key", type=FILE, help="Its key (PEM).")
+@click.option("--policy", type=FILE, help="Policy file (YAML).")
+@click.option(
+    "--snapshot",
+    multiple=True,
+    type=FILE,
+    metavar="FILE",
+    help="Answer from dumps of `kubectl get nodes,namespaces,limitranges,pods,"
+    "noderesourcetopologies -A -o json` instead of a cluster. Repeatable.",
+)
+@click.option("--kubeconfig", type=FILE, help="How to reach the cluster; default: in-cluster.")
+@click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
+@click.option("--namespace", metavar="NAME", help="Our own namespace, which never takes part.")
+@click.option("--workers", metavar="N", help="Processes that answer. Default: 1.")
+@click.option("--drain-seconds", metavar="S", help="Service as before after SIGTERM. Default: 5.")
+@click.option("--closing-seconds", metavar="S", help="Then, to give up connections. Default: 5.")
+@click.option("--log-level", metavar="LEVEL", help="debug, info, warning or error. Default: info.")
+@click.option("--log-format", metavar="FORMAT", help="auto, console or json. Default: auto.")
+def webhook(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever was written
+    """Serve the admission webhook.
+
+    Every flag has an environment variable, EVENCORE_ and its name: --tls-cert is
+    EVENCORE_TLS_CERT. Unknown ones are errors.
+    """
+    from evencore import logs
+    from evencore.settings import SettingsError, WebhookSettings, load
+    from webhook.gunicorn_conf import Server, Serving
+
+    try:
+        settings = load(WebhookSettings, flags)
+        policy = _policy(settings)
+        serving = Serving(
+            bind=settings.bind,
+            certificate=settings.tls_cert,
+            key=settings.tls_key,
+            workers=settings.workers,
+            drain_seconds=settings.drain_seconds,
+            closing_seconds=settings.closing_seconds,
+        )
+        make_source = _source_factory(settings)
+    except (SettingsError, ValueError) as error:
+        _fail(str(error))
+    logs.set_up(settings.log_level, settings.log_format)
+    log = logs.logger()
+    log.info("starting", settings=settings.model_dump(mode="json"), policy=policy.as_written())
+    if settings.tls_cert is None:
+        log.warning("serving plain HTTP: API servers call webhooks over HTTPS only")
+    Server(serving, lambda: _serve(policy, make_source())).run()
+
+
+def _policy(settings: WebhookSettings) -> Policy:
+    """Read the policy file, and keep our own namespace out. Raises InputError, PolicyError."""
+    from evencore.domain.policy import Policy
+    from evencore.files import read_documents
+
+    policy = Policy()
+    if settings.policy is not None:
+        documents = read_documents([str(settings.policy)])
+        policy = Policy.from_mapping(documents[0].value, str(settings.policy))
+    ignored = policy.ignored_namespaces | {settings.namespace}
+    return policy.model_copy(update={"ignored_namespaces": ignored})
+
+
+def _source_factory(settings: WebhookSettings) -> Callable[[], Source]:
+    """Choose where the snapshot comes from, and read files at once, so that errors show early."""
+    if settings.snapshot:
+        source = _from_files(settings.snapshot)
+        return lambda: source
+    return lambda: _from_cluster(settings)
+
+
+class Source:
+    """Where decisions get their snapshot and their clock from, and whether it is complete."""
+
+    def __init__(
+        self,
+        snapshot: Callable[[], Snapshot],
+        now: Callable[[], datetime],
+        missing: Callable[[], str | None] = lambda: None,
+        stop: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.snapshot = snapshot
+        self.now = now
+        self.missing = missing
+        self.stop = stop
+
+
+def _clock() -> datetime:
+    return datetime.now(UTC)
+
+
+def _from_files(paths: tuple[Path, ...]) -> Source:
+    from evencore.domain.collect import collect
+    from evencore.files import read_documents
+
+    documents = read_documents([str(path) for path in paths])
+    collected = collect(document.value for document in documents)
+    for problem in collected.problems:
+        click.echo(f"evencore: {problem}; ignored", err=True)
+    # A dump stands still: what was excluded when it was made is excluded for ever.
+    frozen = collected.newest_rejection
+    return Source(lambda: collected.snapshot, (lambda: frozen) if frozen else _clock)
+
+
+def _from_cluster(settings: WebhookSettings) -> Source:
+    from evencore.kube.client import connect
+    from evencore.kube.snapshots import LiveSnapshot
+
+    kubeconfig = str(settings.kubeconfig) if settings.kubeconfig else None
+    live = LiveSnapshot(connect(kubeconfig, settings.context))
+    live.start()
+    return Source(live, _clock, live.missing, live.stop)
+
+
+def _serve(policy: Policy, source: Source) -> Served:
+    """Put one worker together: this runs after the fork."""
+    from evencore import logs, metrics
+    from webhook.app import Dependencies, create_asgi
+    from webhook.gunicorn_conf import Served
+    from webhook.mutate import Mutator
+    from webhook.probes import Readiness
+    from webhook.record import Recorder
+
+    readiness = Readiness({"snapshot": source.missing})
+    metrics.SYNCED.set_function(lambda: 0 if source.missing() else 1)
+    answer = Mutator(policy, source.snapshot, source.now, Recorder(logs.logger()))
+    app = create_asgi(
+        Dependencies(
+            answer=answer,
+            readiness=readiness.reasons,
+            metrics=metrics.page,
+            refused=lambda status: metrics.REFUSED.labels(str(status)).inc(),
+        )
+    )
+    return Served(app=app, draining=readiness.drain, stopped=source.stop)
+
+
+def _fail(message: str) -> NoReturn:
+    """End with exit code 2 and every problem on a line of its own."""
+    for line in message.splitlines():
+        click.echo(f"evencore: {line}", err=True)
+    sys.exit(WRONG_INPUT)
