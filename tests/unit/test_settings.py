@@ -1,0 +1,77 @@
+"""Settings: flags over the environment over defaults, and every mistake told at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evencore.settings import SettingsError, WebhookSettings, load
+
+
+@pytest.fixture(autouse=True)
+def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("EVENCORE_BIND", "EVENCORE_WORKERS", "EVENCORE_LOG_LEVEL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_a_flag_goes_before_the_environment_and_that_before_the_default(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("EVENCORE_WORKERS", "3")
+    monkeypatch.setenv("EVENCORE_LOG_LEVEL", "debug")
+    settings = load(WebhookSettings, {"workers": "2", "log_level": None, "bind": ()})
+    assert (settings.workers, settings.log_level, settings.bind) == (2, "debug", ("0.0.0.0:8443",))
+
+
+def test_lists_are_separated_by_commas_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVENCORE_BIND", "127.0.0.1:1,[::1]:2")
+    monkeypatch.setenv("EVENCORE_SNAPSHOT", "a.json,b.yaml")
+    settings = load(WebhookSettings, {})
+    assert settings.bind == ("127.0.0.1:1", "[::1]:2")
+    assert settings.snapshot == (Path("a.json"), Path("b.yaml"))
+
+
+WRONG = {
+    "a number that is no number": (
+        {"workers": "many"},
+        ["--workers (or EVENCORE_WORKERS): must be a valid integer", "'many'"],
+    ),
+    "a number that is too small": (
+        {"workers": "0"},
+        ["--workers (or EVENCORE_WORKERS): must be greater than or equal to 1"],
+    ),
+    "a word that is not allowed names those that are": (
+        {"log_level": "loud"},
+        ["--log-level (or EVENCORE_LOG_LEVEL): must be 'debug', 'info', 'warning' or 'error'"],
+    ),
+    "a certificate without a key": (
+        {"tls_cert": "tls.crt"},
+        ["--tls-cert and --tls-key: give both"],
+    ),
+    "dumps and a cluster": (
+        {"snapshot": ("a.json",), "context": "prod"},
+        ["--snapshot answers without a cluster"],
+    ),
+    "several mistakes": (
+        {"workers": "x", "drain_seconds": "-1"},
+        ["--workers", "--drain-seconds (or EVENCORE_DRAIN_SECONDS): must be greater than"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("flags", "words"), WRONG.values(), ids=WRONG)
+def test_a_wrong_setting_is_named_with_what_is_allowed(
+    flags: dict[str, object], words: list[str]
+) -> None:
+    with pytest.raises(SettingsError) as raised:
+        load(WebhookSettings, flags)
+    assert [word for word in words if word not in str(raised.value)] == []
+
+
+def test_an_unknown_variable_is_an_error_beside_the_others() -> None:
+    with pytest.raises(SettingsError) as raised:
+        load(WebhookSettings, {"workers": "x"}, {"EVENCORE_WORKER": "2", "HOME": "/"})
+    first, second = str(raised.value).splitlines()
+    assert first.startswith("EVENCORE_WORKER: unknown; known: EVENCORE_BIND, ")
+    assert second.startswith("--workers")
