@@ -51,7 +51,8 @@ def patch(pod: dict[str, Any]) -> list[dict[str, Any]]:
     lists = {kind: spec.get(kind) or [] for kind in ("initContainers", "containers")}
     if not guaranteed([container for found in lists.values() for container in found]):
         return []
-    operations, original, done = [], {}, []
+    operations: list[dict[str, Any]] = []
+    original, done = {}, []
     for kind, containers in lists.items():
         for index, container in enumerate(containers):
             was = container["resources"]["limits"]["cpu"]

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from .cores import pinned_to
 from .errors import BenchError
@@ -45,7 +46,7 @@ class Load:
         certificate = str(self._place.certificate.certificate)
         return Job(port=server.port, pids=server.pids, certificate=certificate, **wishes)
 
-    def _ask(self, job: Job) -> dict[str, object]:
+    def _ask(self, job: Job) -> dict[str, Any]:
         """Hand a job over and wait for its answer."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -57,7 +58,7 @@ class Load:
         answer = self._process.stdout.readline()
         if not answer:
             raise BenchError("The load process ended; what it said stands above.")
-        found: dict[str, object] = json.loads(answer)
+        found: dict[str, Any] = json.loads(answer)
         return found
 
 
