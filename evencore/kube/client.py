@@ -5,10 +5,10 @@ proxies and builds the URL; `param_serialize` and `call_api` hand back urllib3's
 Not for: models. No API class and no model is imported, and answers stay bytes.
 
 What the import costs (Python 3.11, kubernetes 37.0.2, one of two shared cores, cached byte code):
-    this package                    0.13 s   24 MiB resident (urllib3 and msgspec; Python alone: 9)
-    the first `connect`            +0.35 s  +20 MiB (`import kubernetes`: its __init__ imports every
-                                            subpackage, so importing less of it saves nothing)
-    `client.CoreV1Api`, not here    +0.5 s   +21 MiB
+    this package                   0.16 s   25 MiB resident (mostly urllib3; Python alone: 8)
+    the first `connect`           +0.25 s  +18 MiB (`import kubernetes`: its __init__ imports every
+                                           subpackage, so importing less of it saves nothing)
+    `client.CoreV1Api`, not here   +0.8 s  +22 MiB
 That is why `kubernetes` is imported inside the functions that need it: a process that never
 connects never pays, one that does can serve before it has paid.
 """

@@ -172,7 +172,11 @@ def from_exception(call: Call, error: Exception) -> KubeError:
     if isinstance(error, urllib3.exceptions.ReadTimeoutError | TimeoutError):
         kind = Silent
         said = "no bytes came within the read timeout"
-    elif isinstance(error, urllib3.exceptions.ConnectTimeoutError):
+    elif isinstance(error, urllib3.exceptions.ConnectTimeoutError) and not isinstance(
+        error,
+        # A connection that was refused; it is a subclass, though nothing timed out.
+        urllib3.exceptions.NewConnectionError,
+    ):
         said = "no connection within the connect timeout"
     elif isinstance(error, ValueError) and not isinstance(error, urllib3.exceptions.HTTPError):
         # http.client quotes a bad header whole, and that header may be the token.

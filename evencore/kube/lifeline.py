@@ -11,6 +11,8 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from evencore.kube.errors import Unavailable
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -41,12 +43,16 @@ class Lifeline:
 
     @contextmanager
     def holding(self, reply: Reply) -> Iterator[None]:
-        """Have `reply` aborted if the stop comes within the block; closes it afterwards."""
+        """Have `reply` aborted if the stop comes within the block; closes it afterwards.
+
+        Raises Unavailable if the stop has come before: an answer that was waited for too long
+        must not change anything any more.
+        """
         with self._lock:
             self._open = reply
-            if self._stop.is_set():
-                reply.abort()
         try:
+            if self._stop.is_set():
+                raise Unavailable(f"{reply.call} was answered after the stop")
             yield
         finally:
             with self._lock:

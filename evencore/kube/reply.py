@@ -89,5 +89,5 @@ def split_lines(chunks: Iterable[bytes], longest: int = LONGEST_LINE) -> Iterato
         *lines, rest = whole.split(b"\n")
         parts, size = ([rest], len(rest)) if rest else ([], 0)
         for line in lines:
-            if line.strip():
+            if line and not line.isspace():
                 yield line

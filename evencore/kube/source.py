@@ -50,7 +50,7 @@ class Kind:
 class Listener(Protocol):
     """Told of every change after it can be seen in `objects`, by the thread of that kind."""
 
-    def __call__(self, name: str, key: str, before: Any, after: Any) -> None:  # noqa: ANN401  the caller's Structs
+    def __call__(self, name: str, key: str, before: Any, after: Any, /) -> None:  # noqa: ANN401  the caller's Structs
         """`before` is None for a new object, `after` for one that is gone."""
 
 

@@ -93,6 +93,12 @@ class _Pool:
         pytest.param(
             u3.ConnectTimeoutError(_Pool(), "x"), errors.Unavailable, "no connection", id="connect"
         ),
+        pytest.param(
+            u3.NewConnectionError(_Pool(), "Connection refused"),
+            errors.Unavailable,
+            "Connection refused",
+            id="refused",
+        ),
         pytest.param(u3.ProtocolError("cut"), errors.Unavailable, "cut", id="cut"),
         pytest.param(ConnectionResetError("reset"), errors.Unavailable, "reset", id="reset"),
         pytest.param(socket.gaierror(-2, "no such"), errors.Unavailable, "no such", id="name"),

@@ -29,9 +29,9 @@ def test_many_small_chunks_cost_no_more_than_their_bytes() -> None:
         chunks = [b"x" * 100] * count + [b"\n"]
         best = float("inf")
         for _ in range(3):
-            started = time.perf_counter()
+            started = time.thread_time()
             assert len(list(split_lines(chunks))) == 1
-            best = min(best, time.perf_counter() - started)
+            best = min(best, time.thread_time() - started)
         return best
 
     # Ten times the chunks; a quadratic loop would need a hundred times as long.

@@ -123,10 +123,10 @@ class ScriptedServer:
             seen = Seen(self._now(), path, query, headers)
             self.seen.append(seen)
             self._changed.notify_all()
-            if self.brain is not None:
-                return self.brain(seen)
-            if self._steps[path]:
+            if self.brain is None and self._steps[path]:
                 return self._steps[path].popleft()
+        if self.brain is not None:
+            return self.brain(seen)
         return Stream() if seen.watch else Answer(500, b"the script has ended")
 
     def play(self, handler: BaseHTTPRequestHandler, step: Step) -> None:

@@ -11,9 +11,11 @@ import pytest
 from wire.scripted import (
     CLEAN,
     CUT,
+    PATIENCE_S,
     Answer,
     Mute,
     ScriptedServer,
+    Seen,
     Step,
     Stream,
     a_list,
@@ -260,6 +262,29 @@ def test_a_request_without_an_answer_ends_with_its_read_timeout(
     quick = Rules(shortest_watch_s=0.1, longest_watch_s=0.1, grace_s=0.1)
     with reflecting(server, clock, rules=quick):
         server.wait_seen(3)
+
+
+def test_an_answer_that_comes_after_the_stop_changes_nothing(
+    server: ScriptedServer, clock: FakeClock
+) -> None:
+    stop, gate = threading.Event(), threading.Event()
+
+    def late(_: Seen) -> Step:
+        gate.wait(PATIENCE_S)
+        return a_list([thing("a")])
+
+    server.brain = late
+    client, recorder = client_of(server), Recorder()
+    reflector = Reflector(client, Resource(PATH), ThingView, recorder, clock=clock)
+    thread = threading.Thread(target=reflector.run, args=(stop,))
+    thread.start()
+    server.wait_seen(1)
+    stop.set()
+    gate.set()
+    thread.join(PATIENCE_S)
+    assert recorder.calls == []
+    assert not reflector.synced.is_set()
+    client.close()
 
 
 def test_a_run_that_is_stopped_before_it_starts_asks_nothing(
