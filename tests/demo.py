@@ -7,80 +7,18 @@ demo-nodes.yaml, sends it every request of tests/captures/, and prints what happ
 from __future__ import annotations
 
 import base64
-import contextlib
-import http.client
 import json
-import ssl
-import subprocess
-import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-from certificates import Authority, SecretVolume
-from servers import free_port
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from processes import webhook
 
 HERE = Path(__file__).parent
 CAPTURES = HERE / "captures"
 NODES = HERE / "demo-nodes.yaml"
-START_SECONDS = 20.0  # patience with a slow machine
-
-
-@dataclass(frozen=True)
-class Server:
-    """Where the webhook listens and whom its certificate is to be checked against."""
-
-    port: int
-    authority: Authority
-
-    def connect(self) -> http.client.HTTPSConnection:
-        """Open a connection that verifies the certificate as an API server would."""
-        context = ssl.create_default_context(cadata=self.authority.pem)
-        context.check_hostname = False  # we dial an address; the name is checked by the API server
-        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=10, context=context)
-
-
-@contextlib.contextmanager
-def webhook(directory: Path) -> Iterator[Server]:
-    """Run `evencore webhook` until the block ends."""
-    authority = Authority()
-    files = SecretVolume(directory / "tls")
-    files.write(authority.issue())
-    server = Server(free_port(), authority)
-    command = [
-        str(Path(sys.executable).with_name("evencore")), "webhook",
-        "--snapshot", str(NODES),
-        "--bind", f"127.0.0.1:{server.port}",
-        "--tls-cert", str(files.certificate),
-        "--tls-key", str(files.key),
-        "--drain-seconds", "0", "--closing-seconds", "0",
-    ]  # fmt: skip
-    log = directory / "log"
-    with log.open("wb") as stream, subprocess.Popen(command, stderr=stream) as process:
-        try:
-            _wait(server, process, log)
-            yield server
-        finally:
-            process.terminate()
-
-
-def _wait(server: Server, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while True:
-        with contextlib.suppress(OSError):
-            connection = server.connect()
-            connection.request("GET", "/readyz")
-            if connection.getresponse().status == http.HTTPStatus.OK:
-                return
-        if process.poll() is not None or time.monotonic() > deadline:
-            sys.exit(f"demo: the webhook did not start; it says:\n{log.read_text()}")
-        time.sleep(0.02)
 
 
 def main() -> None:
@@ -88,7 +26,10 @@ def main() -> None:
     captures = sorted(CAPTURES.glob("*.json"))
     click.echo("Starting evencore webhook over TLS, without a cluster, on the nodes of")
     click.echo("tests/demo-nodes.yaml, and sending it what a real API server once sent.\n")
-    with tempfile.TemporaryDirectory() as directory, webhook(Path(directory)) as server:
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        webhook(Path(directory), "--snapshot", str(NODES)) as server,
+    ):
         connection = server.connect()
         changed = 0
         begin = time.monotonic()
