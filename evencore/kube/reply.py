@@ -47,9 +47,14 @@ class Reply:
         """
         try:
             yield from split_lines(self._chunks())
-        except (HTTPError, OSError, ValueError) as error:
-            # ValueError: a TLS socket that was aborted between two reads.
+        except (HTTPError, OSError) as error:
             raise errors.from_exception(self.call, error) from error
+        except ValueError as error:
+            # A line without an end, or a TLS socket that was aborted between two reads.
+            said = errors.shortened(str(error))
+            raise errors.Unavailable(
+                f"{self.call} cannot be read on: {said}: {errors.Unavailable.advice}"
+            ) from error
 
     def _chunks(self) -> Iterator[bytes]:
         if self._raw.chunked:
