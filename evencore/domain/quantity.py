@@ -107,5 +107,6 @@ def _refuse(value: object) -> int:
 
 
 def _show(value: object) -> str:
-    shown = ascii(value) if isinstance(value, str) else f"a {type(value).__name__}"
+    number = type(value) is float or (type(value) is int and abs(value) < 10**_LONGEST)
+    shown = ascii(value) if number or isinstance(value, str) else f"a {type(value).__name__}"
     return shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}..."
