@@ -109,7 +109,7 @@ class _Case(Struct, frozen=True, gc=False):
 
 def _align_and_place(case: _Case, qos: QoS, amounts: PodAmounts, asked: PodPolicy) -> Decision:
     nodes = case.snapshot.nodes
-    eligible = nodes.index.allowed(case.spec, ignored=_may_be_ours)
+    eligible = nodes.index.allowed(case.spec, ignored=may_be_ours)
     alignment, need, fits = _best_alignment(case, amounts, asked, eligible)
     warnings = list(asked.warnings + alignment.warnings)
     if alignment.denials:
@@ -198,7 +198,7 @@ def _annotations_of(namespace: str, snapshot: Snapshot) -> Mapping[str, str]:
     return (view.metadata.annotations if view and view.metadata else None) or {}
 
 
-def _may_be_ours(requirement: Requirement) -> bool:
+def may_be_ours(requirement: Requirement) -> bool:
     """Tell whether evencore itself may have put a requirement on a pod.
 
     Such do not count when the width is chosen: the choice for a pod that went through us before
