@@ -37,12 +37,10 @@ class CertificateFiles:
         links. Resolving each file alone could take the certificate before and the key after.
         Raises OSError when a file does not exist.
         """
-        data = self.certificate.parent / "..data"
-        if self.key.parent == self.certificate.parent and data.is_dir():
-            real = data.resolve(strict=True)
-            pair = CertificateFiles(real / self.certificate.name, real / self.key.name)
-            if pair.certificate.is_file() and pair.key.is_file():
-                return pair
+        together = self.key.parent == self.certificate.parent
+        if together and _in_data(self.certificate) and _in_data(self.key):
+            data = (self.certificate.parent / "..data").resolve(strict=True)
+            return CertificateFiles(data / self.certificate.name, data / self.key.name)
         return CertificateFiles(
             self.certificate.resolve(strict=True), self.key.resolve(strict=True)
         )
@@ -95,8 +93,9 @@ class CurrentContext:
         self._files = files
         self._load = load
         self._failure: str | None = None
-        self._version, self.base = self._read()
-        _, self._current = self._read()
+        real, self._version = self._look()
+        self.base = load(real)
+        self._current = load(real)
         self.base.sni_callback = self._choose
 
     @property
@@ -110,27 +109,35 @@ class CurrentContext:
         On any failure the old context stays in use and the next call tries again.
         """
         try:
-            if self._files.resolve().version() == self._version:
-                self._failure = None
+            return self._renew()
+        except CertificateError:
+            # Files that are swapped under our hands look damaged: judge by a second look.
+            try:
+                return self._renew()
+            except CertificateError as error:
+                self._report(str(error))
                 return False
-            version, context = self._read()
-        except (CertificateError, OSError) as error:
-            self._report(str(error))
+
+    def _renew(self) -> bool:
+        real, version = self._look()
+        if version == self._version:
+            self._failure = None
             return False
-        self._current, self._version, self._failure = context, version, None
+        self._current = self._load(real)
+        self._version, self._failure = version, None
         logger.info("new connections get the new certificate from %s", self._files.certificate)
         return True
 
-    def _read(self) -> tuple[Version, ssl.SSLContext]:
+    def _look(self) -> tuple[CertificateFiles, Version]:
         try:
             real = self._files.resolve()
-            # The version first: files that change while they are read count as changed again.
-            version = real.version()
+            # Before they are read: files that change meanwhile count as changed again.
+            return real, real.version()
         except OSError as error:
             raise CertificateError(
-                f"cannot find {error.filename}: {error.strerror}; mount the certificate there"
+                f"cannot find {self._files.certificate} and {self._files.key} "
+                f"({error.strerror}: {error.filename}); mount the certificate there"
             ) from error
-        return version, self._load(real)
 
     def _choose(self, connection: ssl.SSLObject, _name: str | None, _base: ssl.SSLContext) -> None:
         connection.context = self._current
@@ -139,6 +146,10 @@ class CurrentContext:
         if failure != self._failure:  # once per failure, not once per second
             self._failure = failure
             logger.error("the old certificate stays in use: %s", failure)
+
+
+def _in_data(file: Path) -> bool:
+    return file.is_symlink() and file.readlink() == Path("..data") / file.name
 
 
 def _stat(path: Path) -> tuple[str, int, int, int, int]:
