@@ -7,15 +7,21 @@ from __future__ import annotations
 
 import logging
 import sys
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 import structlog
 
 if TYPE_CHECKING:
-    from structlog.typing import Processor
+    from structlog.typing import EventDict, Processor
 
 _encode_json = msgspec.json.Encoder(enc_hook=str).encode
+
+_NAMED: list[Processor] = [
+    structlog.processors.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+]
 
 
 def set_up(
@@ -25,30 +31,28 @@ def set_up(
     """Set up logs for this process. Call it once, before anything logs; forks inherit it."""
     number = logging.getLevelNamesMapping()[level.upper()]
     console = shape == "console" or (shape == "auto" and sys.stderr.isatty())
-    shared: list[Processor] = [
-        structlog.stdlib.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    for_people: list[Processor] = [
+        *_NAMED,
+        structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
     ]
-    final: list[Processor] = (
-        [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
-        if console
-        else [structlog.processors.dict_tracebacks, _json]
-    )
     structlog.configure(
-        processors=[*shared, *final],
+        processors=for_people if console else [_json_line],
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        # Straight to the stream: the path of every admission does not go through `logging`.
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        # Straight to the stream: the line of every admission does not go through `logging`.
+        logger_factory=(
+            structlog.WriteLoggerFactory(sys.stderr)
+            if console
+            else structlog.BytesLoggerFactory(sys.stderr.buffer)
+        ),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=shared,
+            foreign_pre_chain=[structlog.stdlib.ExtraAdder()],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.stdlib.ExtraAdder(),
-                *final,
+                *(for_people if console else [_json_text]),
             ],
         )
     )
@@ -58,9 +62,22 @@ def set_up(
     logging.captureWarnings(capture=True)
 
 
-def _json(_logger: object, _method: str, event: Any) -> str:  # noqa: ANN401  structlog's own type is as wide
-    # One line per event whatever it holds: JSON escapes line ends, so none can be forged.
-    return _encode_json(event).decode()
+def _json_line(_logger: object, level: str, event: EventDict) -> bytes:
+    """Make the whole line in one step: every admission writes one.
+
+    It stays one line whatever a value holds: JSON escapes line ends, so nobody can forge one.
+    """
+    if "exc_info" in event:
+        event = structlog.processors.format_exc_info(_logger, level, event)
+    return _encode_json({"timestamp": _now(), "level": level, **event})
+
+
+def _json_text(logger: object, level: str, event: EventDict) -> str:
+    return _json_line(logger, level, event).decode()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def logger() -> Any:  # noqa: ANN401  what structlog returns depends on its configuration

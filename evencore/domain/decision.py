@@ -7,7 +7,7 @@ and its sentences are what people read in all of them.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
@@ -55,13 +55,7 @@ class Decision(Struct, frozen=True, gc=False):
     warnings: tuple[str, ...] = ()
     alignment: Alignment | None = None
     need: Need | None = None
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """One sentence per thing done."""
-        return tuple(change.sentence for change in self.changes) + tuple(
-            sentence for rule in self.required + self.preferred for sentence in rule.sentences
-        )
+    sentences: tuple[str, ...] = ()  # one for each thing done
 
 
 def decide(
@@ -74,16 +68,16 @@ def decide(
     """
     spec = pod.spec or _NO_SPEC
     reason = _not_ours(pod, spec, namespace, policy)
-    if reason:
+    if reason is not None:
         return Decision(left_alone=reason)
     amounts = read_amounts(spec)
     if amounts.problems:
         return Decision(left_alone="; ".join(amounts.problems), warnings=amounts.problems)
     qos = qos_class(amounts)
     if qos is not QoS.GUARANTEED:
-        return Decision(qos, left_alone=f"its QoS class is {qos.value}: no kubelet pins its CPUs")
+        return Decision(qos, left_alone=_NOT_PINNED[qos])
     reason = _not_alignable(amounts)
-    if reason:
+    if reason is not None:
         return Decision(qos, left_alone=reason, warnings=(reason,))
     asked = policy_for(
         policy,
@@ -94,6 +88,9 @@ def decide(
     if all(asked.cpu_mode(c.name) is CpuMode.KEEP for c in amounts.containers):
         return Decision(qos, left_alone=f"{names.CPU} is {CpuMode.KEEP}", warnings=asked.warnings)
     return _align_and_place(_Case(pod, spec, namespace, policy, snapshot, now), qos, amounts, asked)
+
+
+_NOT_PINNED = {qos: f"its QoS class is {qos.value}: no kubelet pins its CPUs" for qos in QoS}
 
 
 class _Case(Struct, frozen=True, gc=False):
@@ -108,10 +105,8 @@ class _Case(Struct, frozen=True, gc=False):
 
 
 def _align_and_place(case: _Case, qos: QoS, amounts: PodAmounts, asked: PodPolicy) -> Decision:
-    nodes = case.snapshot.nodes
-    eligible = nodes.index.allowed(case.spec, ignored=may_be_ours)
+    eligible = case.snapshot.nodes.index.allowed(case.spec, ignored=may_be_ours)
     alignment, need, fits = _best_alignment(case, amounts, asked, eligible)
-    warnings = list(asked.warnings + alignment.warnings)
     if alignment.denials:
         return Decision(
             qos,
@@ -120,37 +115,65 @@ def _align_and_place(case: _Case, qos: QoS, amounts: PodAmounts, asked: PodPolic
             alignment=alignment,
             need=need,
         )
-    placeable = not case.spec.node_name and not _of_daemon_set(case.pod)
-    misfits: list[Rule] = []
-    if asked.topology is not TopologyMode.OFF and placeable:
-        misfits = rules(nodes, need, eligible, fits)
-    if eligible and not fits:
-        warnings.append(
-            f"no known node can ever admit this pod: {_asks(need)}; see evencore explain"
-        )
-    excluded = _exclusions(case, asked)
-    if excluded and not placeable:
-        excluded = []
-        if case.spec.node_name:
-            warnings.append("spec.nodeName is set: the exclusion of nodes has no effect")
-    kept_out = excluded if excluded and _leaves_a_node(case, fits, excluded) else []
-    terms = required_terms(case.spec)
-    hard = misfits if asked.topology is TopologyMode.REQUIRED else []
-    soft = misfits if asked.topology is TopologyMode.PREFERRED else []
-    steer = missing_rules(terms, _exclusion_rules(nodes, kept_out))
+    placement = _place(case, asked, need, eligible, fits)
+    sentences = [change.sentence for change in alignment.changes]
+    for rule in placement.required + placement.preferred:
+        sentences += rule.sentences
     return Decision(
         qos,
         changes=alignment.changes,
-        required=missing_rules(terms, hard) + steer,
-        preferred=() if _has_preferred(case.spec, soft) else tuple(soft),
-        steering=names.EXCLUDED if steer else None,
-        warnings=tuple(warnings),
+        required=placement.required,
+        preferred=placement.preferred,
+        steering=placement.steering,
+        warnings=asked.warnings + alignment.warnings + placement.warnings,
         alignment=alignment,
         need=need,
+        sentences=tuple(sentences),
+    )
+
+
+class _Placement(NamedTuple):
+    """What rungs 2 and 3 do to a pod."""
+
+    required: tuple[Rule, ...] = ()
+    preferred: tuple[Rule, ...] = ()
+    steering: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+_ANYWHERE = _Placement()
+
+
+def _place(case: _Case, asked: PodPolicy, need: Need, eligible: int, fits: int) -> _Placement:
+    """Keep the pod off eligible nodes that do not fit, and off those that rejected its like."""
+    excluded = _exclusions(case, asked)
+    if fits == eligible and not excluded:
+        return _ANYWHERE  # nearly every pod
+    warnings: list[str] = []
+    if not fits:
+        warnings.append(
+            f"no known node can ever admit this pod: {_asks(need)}; see evencore explain"
+        )
+    if case.spec.node_name and excluded:
+        warnings.append("spec.nodeName is set: the exclusion of nodes has no effect")
+    if case.spec.node_name or _of_daemon_set(case.pod):
+        return _Placement(warnings=tuple(warnings))
+    nodes, terms = case.snapshot.nodes, required_terms(case.spec)
+    misfits = [] if asked.topology is TopologyMode.OFF else rules(nodes, need, eligible, fits)
+    soft = asked.topology is TopologyMode.PREFERRED
+    steer: tuple[Rule, ...] = ()
+    if excluded and _leaves_a_node(case, fits, excluded):
+        steer = missing_rules(terms, _exclusion_rules(nodes, excluded))
+    return _Placement(
+        (() if soft else missing_rules(terms, misfits)) + steer,
+        tuple(misfits) if soft and not _has_preferred(case.spec, misfits) else (),
+        names.EXCLUDED if steer else None,
+        tuple(warnings),
     )
 
 
 _NO_SPEC = PodSpec()
+_NO_MAXIMA = Maxima()
 
 
 def _not_ours(pod: PodView, spec: PodSpec, namespace: str, policy: Policy) -> str | None:
@@ -167,8 +190,9 @@ def _not_ours(pod: PodView, spec: PodSpec, namespace: str, policy: Policy) -> st
 def _windows(spec: PodSpec) -> bool:
     if spec.os is not None and spec.os.name:
         return spec.os.name == "windows"
-    selector = spec.node_selector or {}
-    if any(selector.get(key) == "windows" for key in names.OS_LABELS):
+    if spec.node_selector and any(
+        spec.node_selector.get(key) == "windows" for key in names.OS_LABELS
+    ):
         return True
     terms = required_terms(spec)
     return bool(terms) and all(
@@ -218,19 +242,17 @@ def _best_alignment(
     could then admit the pod, too.
     """
     nodes = case.snapshot.nodes
-    common = sorted(
-        ((having & eligible).bit_count(), width) for width, having in nodes.widths.items()
-    )
-    widths = [width for number, width in reversed(common) if number]
+    common = [
+        ((having & eligible).bit_count(), width)
+        for width, having in nodes.widths.items()
+        if having & eligible
+    ]
+    common.sort(reverse=True)
+    round_from = case.policy.round_from
+    maximum = case.snapshot.maxima.get(case.namespace, _NO_MAXIMA)
     tried = []
-    for width in widths or [case.policy.default_threads_per_core]:
-        alignment = align(
-            amounts.containers,
-            asked,
-            width,
-            case.policy.round_from,
-            case.snapshot.maxima.get(case.namespace, Maxima()),
-        )
+    for _, width in common or [(0, case.policy.default_threads_per_core)]:
+        alignment = align(amounts.containers, asked, width, round_from, maximum)
         need = need_of(alignment)
         tried.append((alignment, need, fitting(nodes, need, eligible)))
         if tried[-1][-1]:

@@ -91,32 +91,39 @@ def fitting(nodes: Nodes, need: Need, mask: int) -> int:
 def rules(nodes: Nodes, need: Need, eligible: int, fits: int) -> list[Rule]:
     """Return the requirements that keep a pod off the eligible nodes that it can never fit.
 
-    `fits` are those of the eligible nodes that it could: what `fitting` returned.
+    `fits` are those of the eligible nodes that it could: what `fitting` returned. A rule on a label
+    goes for all nodes that have it, so none is made that would keep out one of these: its kubelet
+    may run without full-pcpus-only, or its label be older than what its admin wrote.
     """
-    left = eligible
-    if fits == left:
-        return []
+    left = eligible & ~fits  # what one rule keeps out needs no other
     found: list[Rule] = []
+
+    def usable(key: str, value: int) -> bool:
+        return not nodes.index.having(key, str(value)) & fits
+
     for key, limits, asked, what in (
         (names.MAX_CONTAINER_CPUS, nodes.max_container, need.container, "container"),
         (names.MAX_POD_CPUS, nodes.max_pod, need.pod, "pod"),
     ):
-        small = sorted(limit for limit, having in limits.items() if limit < asked and having & left)
+        small = sorted(
+            limit
+            for limit, having in limits.items()
+            if limit < asked and having & left and usable(key, limit)
+        )
+        for limit in small:
+            left &= ~nodes.index.having(key, str(limit))
         if small:
-            # What one rule keeps out needs no other: most nodes that are too small for the
-            # container are too small for the pod.
-            left &= ~sum(limits[limit] for limit in small)  # disjoint, so the sum is the union
-            found.append(
-                Rule(
-                    not_in(key, map(str, small)),
-                    (f"not on nodes of {one_of(small)} CPUs per {what}: {asked} needed",),
-                )
-            )
+            sentence = f"not on nodes of {one_of(small)} CPUs per {what}: {asked} needed"
+            found.append(Rule(not_in(key, map(str, small)), (sentence,)))
     uneven = sorted(
         width
         for width, having in nodes.widths.items()
-        if any(value % width for value in need.aligned) and having & left & ~nodes.unchecked
+        if any(value % width for value in need.aligned)
+        and having & left & ~nodes.unchecked
+        and usable(names.THREADS_PER_CORE, width)
     )
+    for width in uneven:
+        left &= ~nodes.index.having(names.THREADS_PER_CORE, str(width))
     if uneven:
         odd = sorted({v for v in need.aligned if any(v % width for width in uneven)})
         sentence = (
@@ -124,13 +131,13 @@ def rules(nodes: Nodes, need: Need, eligible: int, fits: int) -> list[Rule]:
             f"{one_of(odd, last='and')} CPUs are not whole cores there"
         )
         found.append(Rule(not_in(names.THREADS_PER_CORE, map(str, uneven)), (sentence,)))
-    return found + _unlabelled(nodes, need, eligible & ~fits)
+    return found + _by_name(nodes, need, left)
 
 
-def _unlabelled(nodes: Nodes, need: Need, misfits: int) -> list[Rule]:
-    """Name the misfits whose labels do not (yet) tell what we know of them."""
+def _by_name(nodes: Nodes, need: Need, misfits: int) -> list[Rule]:
+    """Name the misfits that no label tells apart (yet)."""
     found: list[Rule] = []
-    for node in nodes.within(misfits & nodes.unlabelled):
+    for node in nodes.within(misfits):
         if len(found) == LONGEST_NAME_LIST:
             break
         found.append(

@@ -15,6 +15,7 @@ from evencore.domain import names
 from evencore.domain.fit import still_missing
 from evencore.domain.quantity import format_millis
 from evencore.domain.resources import CPU, Kind
+from evencore.domain.views import Resources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,13 +36,15 @@ _LONGEST_DECISION = 4096  # characters; all annotations of an object share 256 K
 def operations(pod: PodView, decision: Decision) -> list[Operation]:
     """Return the JSON Patch that does to `pod` what was decided; [] if that is nothing."""
     spec = pod.spec
-    if spec is None or decision.denial or not decision.sentences:
+    if spec is None or not decision.sentences:
         return []
-    return [
-        *(op for change in decision.changes for op in _cpu(spec, change)),
-        *_affinity(spec, decision),
-        *_metadata(pod, spec, decision),
-    ]
+    patch: list[Operation] = []
+    for change in decision.changes:
+        patch += _cpu(spec, change)
+    if decision.required or decision.preferred:
+        patch += _affinity(spec, decision)
+    patch += _metadata(pod, spec, decision)
+    return patch
 
 
 def _add(path: str, value: object) -> Operation:
@@ -58,27 +61,27 @@ def _container(spec: PodSpec, change: CpuChange) -> Container:
     return (listed or [])[change.container.position]
 
 
-def _cpu(spec: PodSpec, change: CpuChange) -> Iterator[Operation]:
-    app = change.container.kind is Kind.APP
-    path = (
-        f"/spec/{'containers' if app else 'initContainers'}/{change.container.position}/resources"
-    )
+def _cpu(spec: PodSpec, change: CpuChange) -> list[Operation]:
+    resources = _container(spec, change).resources or _NO_RESOURCES
+    listed = "containers" if change.container.kind is Kind.APP else "initContainers"
+    path = f"/spec/{listed}/{change.container.position}/resources"
     value = format_millis(change.after)
-    resources = _container(spec, change).resources
-    for part, present in (
-        ("requests", resources.requests if resources else None),
-        ("limits", resources.limits if resources else None),
-    ):
-        if present is None:
-            yield _add(f"{path}/{part}", {CPU: value})
-        else:
-            op = "replace" if CPU in present else "add"
-            yield {"op": op, "path": f"{path}/{part}/{CPU}", "value": value}
+    return [
+        _set_cpu(f"{path}/requests", resources.requests, value),
+        _set_cpu(f"{path}/limits", resources.limits, value),
+    ]
+
+
+def _set_cpu(path: str, present: Mapping[str, object] | None, value: str) -> Operation:
+    if present is None:
+        return _add(path, {CPU: value})
+    return {"op": "replace" if CPU in present else "add", "path": f"{path}/{CPU}", "value": value}
+
+
+_NO_RESOURCES = Resources()
 
 
 def _affinity(spec: PodSpec, decision: Decision) -> Iterator[Operation]:
-    if not decision.required and not decision.preferred:
-        return
     node_affinity = spec.affinity.node_affinity if spec.affinity else None
     if node_affinity is None:
         value = _new_affinity(decision)

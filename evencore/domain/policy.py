@@ -182,9 +182,9 @@ def policy_for(
     """
     result = PodPolicy(policy.cpu, policy.topology, policy.on_rejection)
     for place, written in (("namespace annotation", namespace), ("annotation", pod)):
-        ours = {key: value for key, value in written.items() if key.startswith(names.PREFIX)}
+        ours = [key for key in written if key.startswith(names.PREFIX)]
         if ours:
-            result = _overlay(result, ours, place, containers)
+            result = _overlay(result, {key: written[key] for key in ours}, place, containers)
     return result
 
 

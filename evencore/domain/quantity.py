@@ -63,18 +63,26 @@ def parse_millis(value: object) -> int:
     Kubernetes rule: `SetDefaults_ResourceList` rounds every request and limit up to a milli.
     Raises QuantityError, also for negative amounts: no request or limit may be below zero.
     """
+    return _millis_of_text(value) if type(value) is str else _millis(value)
+
+
+def _millis(value: object) -> int:
     nanos = parse_nanos(value)
     if nanos < 0:
         raise QuantityError(f"{_show(value)} is negative")
     return -(-nanos // 1_000_000)
 
 
+# Pods of a cluster repeat a few hundred spellings. Only for text: 1, 1.0 and True are one key.
+_millis_of_text = lru_cache(maxsize=4096)(_millis)
+
+
+@lru_cache(maxsize=4096)
 def format_millis(millis: int) -> str:
     """Write an amount of thousandths as Kubernetes prints it: 2500 → "2500m", 4000 → "4"."""
     return f"{millis}m" if millis % 1000 else str(millis // 1000)
 
 
-@lru_cache(maxsize=4096)
 def _nanos(text: str) -> int:
     match = _GRAMMAR.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None:

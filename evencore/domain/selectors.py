@@ -103,6 +103,10 @@ class NodeIndex:
         """Return the bit of a node; 0 if there is no such node."""
         return self._by_name.get(name, 0)
 
+    def having(self, key: str, value: str) -> int:
+        """Return the nodes that have a label."""
+        return self._values(key).get(value, 0)
+
     def allowed(
         self, spec: PodSpec, ignored: Callable[[Requirement], bool] = lambda _: False
     ) -> int:
@@ -112,7 +116,7 @@ class NodeIndex:
         """
         found = self.all
         for key, value in (spec.node_selector or {}).items():
-            found &= self._values(key).get(value, 0)
+            found &= self.having(key, value)
         terms = required_terms(spec)
         if terms is None or not found:
             return found

@@ -24,9 +24,7 @@ def quoted(value: object) -> str:
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
 
 
-def cpus(millis: int) -> str:
-    """Write an amount of CPU: 2500 → "2500m", 4000 → "4"."""
-    return format_millis(millis)
+cpus = format_millis  # in sentences: 2500 → "2500m", 4000 → "4"
 
 
 def count(number: int, noun: str) -> str:

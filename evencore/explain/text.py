@@ -77,12 +77,12 @@ def _pod(pod: PodReport, pen: _Pen) -> Iterator[str]:
         yield from pen.lines("nodes", _nodes(pod.nodes))
     yield from pen.lines("patch", [_operation(dict(o)) for o in pod.patch])
     yield from pen.lines("warning", pod.warnings, _WARN)
-    yield from pen.lines("note", found.notes)
     if pod.admission.called is False and pod.outcome is not Outcome.UNREADABLE:
         if pod.admission.reason != pod.reason:
             yield from pen.lines("warning", [pod.admission.reason], _WARN)
         if pod.admission.command:
             yield from pen.lines("", [f"to change that: {pod.admission.command}"])
+    yield from pen.lines("note", found.notes)
 
 
 _USUAL_PATHS = {"spec.template", "spec.jobTemplate.spec.template", "template"}
