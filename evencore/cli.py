@@ -7,10 +7,13 @@ only for what it uses.
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+
+from evencore.explain_command import make_explain_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -170,6 +173,23 @@ def _serve(policy: Policy, source: Source) -> Served:
         )
     )
     return Served(app=app, draining=readiness.drain, stopped=source.stop)
+
+
+def _read_cluster(kubeconfig: str | None, context: str | None) -> list[dict[str, Any]]:
+    """Read once what decisions look at. Raises InputError, as for a file that cannot be read."""
+    from evencore.files import InputError
+    from evencore.kube.client import connect
+    from evencore.kube.dump import dump
+    from evencore.kube.errors import KubeError
+
+    try:
+        with closing(connect(kubeconfig, context)) as client:
+            return list(dump(client))
+    except KubeError as error:
+        raise InputError([str(error)]) from error
+
+
+main.add_command(make_explain_command(_read_cluster))
 
 
 def _fail(message: str) -> NoReturn:
