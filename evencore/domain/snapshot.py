@@ -33,7 +33,6 @@ class Nodes:
         self.max_container: dict[int, int] = defaultdict(int)
         self.max_pod: dict[int, int] = defaultdict(int)
         self.unchecked = 0  # nodes known to run without full-pcpus-only
-        self.unlabelled = 0  # nodes whose labels do not tell what we know of them
         for position, node in enumerate(self.facts):
             bit = 1 << position
             for value, by_value in (
@@ -45,8 +44,6 @@ class Nodes:
                     by_value[value] |= bit
             if not node.checks_alignment:
                 self.unchecked |= bit
-            if not node.by_label:
-                self.unlabelled |= bit
 
     def within(self, mask: int) -> Iterator[NodeFacts]:
         """Iterate over the nodes of a bit set."""

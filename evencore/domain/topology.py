@@ -73,18 +73,6 @@ class NodeFacts:
     checks_alignment: bool = True  # False: known to run without full-pcpus-only
     problems: tuple[str, ...] = ()  # what an admin wrote and we could not read
 
-    @property
-    def by_label(self) -> bool:
-        """Whether the labels of the node say the same, so that affinity to labels works."""
-        return all(
-            value is None or self.labels.get(key) == str(value)
-            for key, value in (
-                (names.THREADS_PER_CORE, self.width),
-                (names.MAX_CONTAINER_CPUS, self.max_container),
-                (names.MAX_POD_CPUS, self.max_pod),
-            )
-        )
-
 
 def node_facts(node: NodeView, topology: TopologyView | None = None) -> NodeFacts:
     """Put together what all sources tell of a node. Never raises; see NodeFacts.problems."""
