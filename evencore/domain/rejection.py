@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -90,6 +90,6 @@ def rejection_of(pod: PodView) -> Rejection | None:
 def _time(text: str | None) -> datetime | None:
     try:
         at = datetime.fromisoformat(text) if text else None
-    except ValueError:
+        return at.astimezone(UTC) if at is not None and at.tzinfo is not None else None
+    except (ValueError, OverflowError):  # the latter on the first and last day that there is
         return None
-    return at if at is not None and at.tzinfo is not None else None
