@@ -150,7 +150,7 @@ def _place(case: _Case, asked: PodPolicy, need: Need, eligible: int, fits: int) 
     if fits == eligible and not excluded:
         return _ANYWHERE  # nearly every pod
     warnings: list[str] = []
-    if not fits:
+    if eligible and not fits:
         warnings.append(
             f"no known node can ever admit this pod: {_asks(need)}; see evencore explain"
         )
@@ -318,6 +318,6 @@ def _has_preferred(spec: PodSpec, wanted: Sequence[Rule]) -> bool:
     have = [
         term.preference
         for term in (affinity.preferred if affinity else None) or ()
-        if term.preference is not None
+        if term.preference is not None and not term.preference.empty
     ]
     return any(not missing_rules([term], wanted) for term in have) or not wanted
