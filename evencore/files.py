@@ -8,6 +8,7 @@ be told of the next. Not for: what the documents mean. What a number or a word i
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import Counter
 from dataclasses import dataclass
@@ -162,11 +163,13 @@ def _hint(text: str, line: int) -> str:
 
 
 _BLANK = " \t\r\n"
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")  # half of a character of UTF-16
 
 
 def _json(text: str) -> Iterator[tuple[Any, int]]:
     """Yield the JSON documents of a text, which may follow each other."""
     decoder = json.JSONDecoder(parse_float=str, parse_constant=_no_constant)
+    halves = _HALF.search(text) is not None
     at = 0
     line = 1
     while True:
@@ -178,6 +181,8 @@ def _json(text: str) -> Iterator[tuple[Any, int]]:
             return
         try:
             value, end = decoder.raw_decode(text, at)
+            if halves:
+                value = _whole(value)
         except json.JSONDecodeError as error:
             where = f"line {error.lineno}, column {error.colno}"
             raise _WrongFile(f"{where}: this is no JSON: {error.msg}") from error
@@ -188,6 +193,17 @@ def _json(text: str) -> Iterator[tuple[Any, int]]:
         yield value, line
         line += text.count("\n", at, end)
         at = end
+
+
+def _whole(value: object) -> object:
+    """Replace halves of characters, which no output can hold, as Go's decoder does."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    if isinstance(value, dict):
+        return {_whole(key): _whole(item) for key, item in value.items()}
+    return value
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -24,15 +24,15 @@ class Patience:
         self._lock = threading.Lock()
         self._step = ""
         self._late = False
-        self._timer = threading.Timer(after_s, self._awake)
-        self._timer.daemon = True
+        self.timer = threading.Timer(after_s, self._awake)
+        self.timer.daemon = True
 
     def __enter__(self) -> Self:
-        self._timer.start()
+        self.timer.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
+        self.timer.cancel()
         with self._lock:
             self._step = ""
 
