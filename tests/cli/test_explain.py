@@ -582,13 +582,13 @@ def test_a_cluster_that_cannot_be_read_is_wrong_input() -> None:
     assert (result.exit_code, result.stderr) == (2, "evencore: the cluster does not answer\n")
 
 
-_PROGRAM = "from evencore.explain_command import make_explain_command as make; make()()"
+_PROGRAM = "from evencore.cli import main; main()"
 
 
 def test_a_real_process() -> None:
     write("web.yaml", WEB)
     done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM, "-f", "web.yaml", "--fail-on-change"],
+        [sys.executable, "-c", _PROGRAM, "explain", "-f", "web.yaml", "--fail-on-change"],
         capture_output=True,
         text=True,
         timeout=30,
