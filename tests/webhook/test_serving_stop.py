@@ -201,6 +201,21 @@ def test_whatever_had_begun_is_answered_after_the_drain(tmp_path: Path, loop: st
     assert "told to end background work" in server.log()
 
 
+@pytest.mark.parametrize("loop", ["uvloop", "asyncio"])
+def test_a_handshake_alone_is_waited_for(tmp_path: Path, loop: str) -> None:
+    async def scenario(load: Load) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", load.server.port)
+        load.server.process.send_signal(signal.SIGTERM)
+        await wait_for_log(load.server, NO_MORE_CONNECTIONS)
+        await writer.start_tls(load.context, server_hostname=HOST)
+        async with Client(reader, writer) as client:
+            assert (await client.post(REVIEW)).closes
+        assert await exit_code(load.server) == 0
+
+    with serve(tmp_path, loop=loop, drain=0.2, closing=20) as server:
+        run(server, scenario)
+
+
 def test_idle_connections_are_closed_at_the_very_end(tmp_path: Path) -> None:
     async def scenario(load: Load) -> None:
         clock = asyncio.get_running_loop()

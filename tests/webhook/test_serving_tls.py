@@ -142,6 +142,22 @@ def test_files_are_loaded_from_their_real_directory(
     assert files_of(volume).resolve().key.parent.name == "..2"
 
 
+def test_a_swap_between_two_looks_gives_no_mixed_pair(
+    volume: SecretVolume, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolve = Path.resolve
+
+    def resolve_then_swap(path: Path, *, strict: bool = False) -> Path:
+        real = resolve(path, strict=strict)
+        monkeypatch.undo()
+        volume.write(authority.issue())
+        return real
+
+    monkeypatch.setattr(Path, "resolve", resolve_then_swap)
+    pair = files_of(volume).resolve()
+    assert pair.certificate.parent == pair.key.parent
+
+
 def test_links_without_a_data_directory_are_followed_one_by_one(
     tmp_path: Path, authority: Authority
 ) -> None:
