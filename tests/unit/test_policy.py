@@ -1,0 +1,268 @@
+"""What people write: the policy file, and annotations on pods over namespaces over the file."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from evencore.domain.policy import (
+    CpuMode,
+    OnRejection,
+    PodPolicy,
+    Policy,
+    PolicyError,
+    TopologyMode,
+    policy_for,
+)
+
+CPU = "evencore.io/cpu"
+OF_APP = "evencore.io/cpu.app"
+
+
+def test_an_empty_file_means_the_defaults() -> None:
+    assert Policy.from_mapping(None) == Policy.from_mapping({}) == Policy()
+
+
+def test_the_defaults_are_those_of_the_documentation() -> None:
+    assert Policy().as_written() == {
+        "cpu": "round-up",
+        "topology": "required",
+        "onRejection": "hold",
+        "defaultThreadsPerCore": 2,
+        "roundFrom": "0",
+        "ignoredNamespaces": Policy().as_written()["ignoredNamespaces"],
+        "exclusions": {"initial": "120s", "maximum": "900s"},
+    }
+
+
+def test_the_systems_own_namespaces_never_take_part_by_default() -> None:
+    assert Policy().ignored_namespaces == {"kube-system", "evencore-system"}
+
+
+def test_everything_can_be_set() -> None:
+    policy = Policy.from_mapping(
+        {
+            "cpu": "warn",
+            "topology": "off",
+            "onRejection": "report",
+            "defaultThreadsPerCore": 4,
+            "roundFrom": "1500m",
+            "ignoredNamespaces": ["infra"],
+            "exclusions": {"initial": "90s", "maximum": "1h30m"},
+        }
+    )
+    assert (policy.cpu, policy.topology, policy.on_rejection) == (
+        CpuMode.WARN,
+        TopologyMode.OFF,
+        OnRejection.REPORT,
+    )
+    assert (policy.default_threads_per_core, policy.round_from) == (4, 1500)
+    assert policy.ignored_namespaces == {"infra"}
+    assert policy.exclusions.initial == timedelta(seconds=90)
+    assert policy.exclusions.maximum == timedelta(hours=1, minutes=30)
+
+
+def test_a_policy_reads_what_it_writes() -> None:
+    policy = Policy.from_mapping({"roundFrom": "2500m", "exclusions": {"initial": "1m"}})
+    assert Policy.from_mapping(policy.as_written()) == policy
+
+
+@pytest.mark.parametrize(
+    ("written", "problem"),
+    [
+        pytest.param(
+            {"cpu": "up"},
+            "cpu: must be 'round-up', 'warn', 'deny' or 'keep', not 'up'",
+            id="a wrong value, with the allowed ones",
+        ),
+        pytest.param(
+            {"topology": True},
+            "topology: must be 'required', 'preferred' or 'off', not True",
+            id="a value of another type",
+        ),
+        pytest.param(
+            {"topolgy": "off"},
+            "topolgy: unknown; allowed here: cpu, defaultThreadsPerCore, exclusions, "
+            "ignoredNamespaces, onRejection, roundFrom, topology",
+            id="an unknown key, with the known ones",
+        ),
+        pytest.param(
+            {"exclusions": {"first": "1m"}},
+            "exclusions.first: unknown; allowed here: initial, maximum",
+            id="an unknown key within",
+        ),
+        pytest.param(
+            {"exclusions": {"initial": "soon"}},
+            "exclusions.initial: write a duration such as 90s, 2m or 1h30m, not 'soon'",
+            id="a wrong duration, with its place",
+        ),
+        pytest.param(
+            {"exclusions": {"maximum": 5}},
+            "exclusions.maximum: write a duration such as 90s, 2m or 1h30m, not 5",
+            id="a duration without unit",
+        ),
+        pytest.param(
+            {"defaultThreadsPerCore": 3},
+            "defaultThreadsPerCore: must be 1, 2, 4 or 8, not 3",
+            id="a width that no processor has",
+        ),
+        pytest.param(
+            {"defaultThreadsPerCore": True},
+            "defaultThreadsPerCore: must be 1, 2, 4 or 8, not True",
+            id="true is not one",
+        ),
+        pytest.param(
+            {"cpu": "x" * 500},
+            "cpu: must be 'round-up', 'warn', 'deny' or 'keep', not '" + "x" * 39 + "...",
+            id="a long value is cut",
+        ),
+    ],
+)
+def test_a_problem_names_its_place_and_what_is_allowed(written: object, problem: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        Policy.from_mapping(written, "evencore.yaml")
+    assert caught.value.problems == [problem]
+    assert str(caught.value) == f"evencore.yaml: {problem}"
+
+
+@pytest.mark.parametrize(
+    ("written", "place"),
+    [
+        ({"roundFrom": "a"}, "roundFrom: 'a' is no Kubernetes quantity"),
+        ({"roundFrom": "-1"}, "roundFrom: '-1' is negative"),
+        ({"ignoredNamespaces": "kube"}, "ignoredNamespaces: "),
+        ({"ignoredNamespaces": [1]}, "ignoredNamespaces.0: "),
+        ({"exclusions": [1]}, "exclusions: "),
+        ({1: 2}, "1: "),
+        ([1], ""),
+        ("text", ""),
+    ],
+    ids=ascii,
+)
+def test_a_wrong_shape_is_a_problem_too(written: object, place: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        Policy.from_mapping(written)
+    (problem,) = caught.value.problems
+    assert problem.startswith(place)
+
+
+def test_all_problems_are_told_at_once() -> None:
+    with pytest.raises(PolicyError) as caught:
+        Policy.from_mapping({"cpu": 1, "typo": 2, "exclusions": {"initial": "", "x": 1}})
+    assert {problem.split(":")[0] for problem in caught.value.problems} == {
+        "cpu",
+        "typo",
+        "exclusions.initial",
+        "exclusions.x",
+    }
+
+
+def _for(
+    pod: dict[str, str], namespace: dict[str, str] | None = None, policy: Policy | None = None
+) -> PodPolicy:
+    return policy_for(policy or Policy(), pod, namespace or {}, ["app", "log"])
+
+
+PRECEDENCE = {
+    "the file, if nobody says more": ({}, {}, "warn"),
+    "the namespace over the file": ({}, {CPU: "deny"}, "deny"),
+    "the pod over the namespace": ({CPU: "keep"}, {CPU: "deny"}, "keep"),
+    "the pod for one container over the pod for all": (
+        {CPU: "keep", OF_APP: "deny"},
+        {},
+        "deny",
+    ),
+    "the namespace for one container over the namespace for all": (
+        {},
+        {CPU: "keep", OF_APP: "deny"},
+        "deny",
+    ),
+    "the pod for all over the namespace for one": ({CPU: "keep"}, {OF_APP: "deny"}, "keep"),
+    "the namespace for one, if the pod says nothing": ({}, {OF_APP: "deny"}, "deny"),
+    "a wrong value on the pod falls back to the namespace": (
+        {CPU: "Keep"},
+        {CPU: "deny"},
+        "deny",
+    ),
+    "a wrong value for one falls back to that for all": (
+        {CPU: "keep", OF_APP: ""},
+        {},
+        "keep",
+    ),
+    "a wrong value on the namespace falls back to the file": ({}, {CPU: "up"}, "warn"),
+}
+
+
+@pytest.mark.parametrize(("pod", "namespace", "want"), PRECEDENCE.values(), ids=PRECEDENCE)
+def test_who_goes_before_whom(pod: dict[str, str], namespace: dict[str, str], want: str) -> None:
+    found = _for(pod, namespace, Policy.from_mapping({"cpu": "warn"}))
+    assert found.cpu_mode("app") == want
+
+
+def test_a_mode_for_one_container_is_not_one_for_another() -> None:
+    assert _for({OF_APP: "keep"}).cpu_mode("log") is CpuMode.ROUND_UP
+
+
+def test_topology_and_on_rejection_follow_the_same_order() -> None:
+    pod = {"evencore.io/topology": "off"}
+    namespace = {"evencore.io/topology": "preferred", "evencore.io/on-rejection": "report"}
+    found = _for(pod, namespace)
+    assert (found.topology, found.on_rejection) == (TopologyMode.OFF, OnRejection.REPORT)
+
+
+WARNINGS = {
+    "a wrong value names place, value and what is allowed": (
+        {CPU: "Keep"},
+        {},
+        ["annotation evencore.io/cpu: 'Keep' is not round-up, warn, deny or keep; ignored"],
+    ),
+    "on the namespace, too": (
+        {},
+        {"evencore.io/topology": "on"},
+        [
+            (
+                "namespace annotation evencore.io/topology: 'on' is not required, preferred or off;"
+                " ignored"
+            )
+        ],
+    ),
+    "control characters are escaped": (
+        {"evencore.io/on-rejection": "a\n"},
+        {},
+        [r"annotation evencore.io/on-rejection: 'a\n' is not hold, exclude or report; ignored"],
+    ),
+    "a container that the pod does not have": (
+        {"evencore.io/cpu.web": "keep"},
+        {},
+        ["annotation evencore.io/cpu.web: the pod has no container 'web'; ignored"],
+    ),
+    "but a namespace may name containers that only some pods have": (
+        {},
+        {"evencore.io/cpu.web": "keep"},
+        [],
+    ),
+    "an unknown annotation under our name": (
+        {"evencore.io/cpus": "keep"},
+        {},
+        [
+            (
+                "annotation evencore.io/cpus is unknown; known: evencore.io/cpu, "
+                "evencore.io/cpu.<container>, evencore.io/topology, evencore.io/on-rejection"
+            )
+        ],
+    ),
+    "what we write ourselves is no mistake": (
+        {"evencore.io/decision": "x", "evencore.io/original-cpu": "{}"},
+        {},
+        [],
+    ),
+    "annotations of others are not ours to judge": ({"team.example/cpu": "x"}, {}, []),
+}
+
+
+@pytest.mark.parametrize(("pod", "namespace", "want"), WARNINGS.values(), ids=WARNINGS)
+def test_what_is_wrong_is_told(
+    pod: dict[str, str], namespace: dict[str, str], want: list[str]
+) -> None:
+    assert list(_for(pod, namespace).warnings) == want
