@@ -49,7 +49,8 @@ _NOT_A_MULTIPLE = re.compile(
 # (cm/cpumanager/cpu_assignment.go, memorymanager/policy_static.go, devicemanager/manager.go).
 _OF_A_MANAGER = re.compile(
     r"cpus available|cpus allocated|\[cpumanager\]|\[memorymanager\]|devices? unavailable"
-    r"|unregistered device|healthy|allocated less resources"
+    r"|unregistered device|healthy|allocated less resources",
+    re.IGNORECASE,
 )
 
 
