@@ -1,4 +1,4 @@
-"""The QoS class of every pod that a real kubelet was asked to admit.
+"""Every pod that a real kubelet was asked to admit: its QoS class, and why it was refused.
 
 The kubelet pins CPUs only of pods that it calls Guaranteed, so ours must be the same class. The
 pods are as their authors wrote them; the kubelet saw them after the API server's defaulting.
@@ -16,6 +16,7 @@ import pytest
 from builders import pod
 
 from evencore.domain.qos import qos_class
+from evencore.domain.rejection import Kind, classify
 from evencore.domain.resources import read_amounts
 
 if TYPE_CHECKING:
@@ -73,3 +74,32 @@ def test_our_qos_class_is_that_of_the_kubelet(file: str, pods: int) -> None:
     assert wrong == []
     assert seen.total() >= pods
     assert seen["Guaranteed"] > seen["Burstable"] > 0
+
+
+_KIND = {
+    "TopologyAffinityError": Kind.NO_ALIGNED_NUMA,
+    "UnexpectedAdmissionError": Kind.UNEXPECTED,
+    "OutOfcpu": Kind.OUT_OF,
+    "EmptyPodSharedPoolError": None,  # behind an alpha gate, and no other node would cure it
+}
+
+
+def _kind_wanted(reason: str, message: str) -> Kind | None:
+    if reason == "SMTAlignmentError":
+        return Kind.MISALIGNED if "not multiple" in message else Kind.NO_FREE_CORES
+    return _KIND[reason]
+
+
+@pytest.mark.parametrize("file", ["rules.jsonl", "random-public.jsonl.gz"])
+def test_every_refusal_is_of_the_kind_that_it_says(file: str) -> None:
+    seen: Counter[Kind | None] = Counter()
+    for scenario in _scenarios(file):
+        for step in scenario["steps"]:
+            for result in [step["result"]] if "result" in step else step.get("results", []):
+                if result["admitted"]:
+                    continue
+                reason, message = result["reason"], result["message"]
+                kind = classify(reason, f"Pod was rejected: {message}")
+                assert kind is _kind_wanted(reason, message), message
+                seen[kind] += 1
+    assert all(seen[kind] for kind in Kind)
