@@ -95,7 +95,7 @@ def rules(nodes: Nodes, need: Need, eligible: int, fits: int) -> list[Rule]:
     goes for all nodes that have it, so none is made that would keep out one of these: its kubelet
     may run without full-pcpus-only, or its label be older than what its admin wrote.
     """
-    left = eligible & ~fits  # what one rule keeps out needs no other
+    left = unnamed = eligible & ~fits  # what one rule is made for needs no other
     found: list[Rule] = []
 
     def usable(key: str, value: int) -> bool:
@@ -111,7 +111,8 @@ def rules(nodes: Nodes, need: Need, eligible: int, fits: int) -> list[Rule]:
             if limit < asked and having & left and usable(key, limit)
         )
         for limit in small:
-            left &= ~nodes.index.having(key, str(limit))
+            left &= ~limits[limit]
+            unnamed &= ~nodes.index.having(key, str(limit))
         if small:
             sentence = f"not on nodes of {one_of(small)} CPUs per {what}: {asked} needed"
             found.append(Rule(not_in(key, map(str, small)), (sentence,)))
@@ -123,7 +124,7 @@ def rules(nodes: Nodes, need: Need, eligible: int, fits: int) -> list[Rule]:
         and usable(names.THREADS_PER_CORE, width)
     )
     for width in uneven:
-        left &= ~nodes.index.having(names.THREADS_PER_CORE, str(width))
+        unnamed &= ~nodes.index.having(names.THREADS_PER_CORE, str(width))
     if uneven:
         odd = sorted({v for v in need.aligned if any(v % width for width in uneven)})
         sentence = (
@@ -131,7 +132,7 @@ def rules(nodes: Nodes, need: Need, eligible: int, fits: int) -> list[Rule]:
             f"{one_of(odd, last='and')} CPUs are not whole cores there"
         )
         found.append(Rule(not_in(names.THREADS_PER_CORE, map(str, uneven)), (sentence,)))
-    return found + _by_name(nodes, need, left)
+    return found + _by_name(nodes, need, unnamed)
 
 
 def _by_name(nodes: Nodes, need: Need, misfits: int) -> list[Rule]:
