@@ -81,5 +81,8 @@ def _now() -> str:
 
 
 def logger() -> Any:  # noqa: ANN401  what structlog returns depends on its configuration
-    """Return a logger for events with fields: `logger().info("what happened", pod=name)`."""
-    return structlog.get_logger()
+    """Return a logger for events with fields: `logger().info("what happened", pod=name)`.
+
+    Call it after `set_up`: what it returns is bound to what was set up then.
+    """
+    return structlog.get_logger().bind()

@@ -37,7 +37,7 @@ CPUS_ADDED = Counter(
     "CPUs added to requests by rounding up: what alignment costs.",
     registry=REGISTRY,
 )
-NODES_EXCLUDED = Counter(
+PODS_STEERED = Counter(
     "evencore_pods_steered",
     "Pods created with nodes excluded that had rejected pods of the same owner.",
     registry=REGISTRY,

@@ -6,7 +6,6 @@ call is that of the whole product on a pod's way into the cluster, so nothing he
 
 from __future__ import annotations
 
-from contextlib import suppress
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -99,9 +98,10 @@ class Mutator:
         return review.patched(uid, patch, warnings), Outcome("patched", request, decision)
 
     def _tell(self, outcome: Outcome, begin: float) -> None:
-        # A full disk under the log, say, must not stop a pod.
-        with suppress(Exception):
+        try:
             self._observe(outcome, perf_counter() - begin)
+        except Exception:  # noqa: BLE001  a full disk under the log must not stop a pod
+            return
 
 
 def _quote(text: str) -> str:
