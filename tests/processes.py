@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import re
 import ssl
 import subprocess
 import sys
@@ -13,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from certificates import Authority, SecretVolume
-from servers import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,14 +26,14 @@ class DidNotStartError(Exception):
     """The process ended or was not ready in time; carries its log."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Server:
     """A running webhook: where it listens, and whom its certificate is to be checked against."""
 
-    port: int
     authority: Authority
     process: subprocess.Popen[bytes]
     log_file: Path
+    port: int = 0  # the kernel chooses it, the log tells it
 
     def connect(self) -> http.client.HTTPSConnection:
         """Open a connection that verifies the certificate as an API server would."""
@@ -60,10 +60,13 @@ class Server:
         """Wait until /readyz answers with one of these; returns its body."""
         deadline = time.monotonic() + START_SECONDS
         while True:
-            with contextlib.suppress(OSError, http.client.HTTPException):
-                status, body = self.call("GET", "/readyz")
-                if status in statuses:
-                    return body
+            listening = re.search(r"Listening at: https://127\.0\.0\.1:(\d+) ", self.log())
+            if listening is not None:
+                self.port = int(listening[1])
+                with contextlib.suppress(OSError, http.client.HTTPException):
+                    status, body = self.call("GET", "/readyz")
+                    if status in statuses:
+                        return body
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise DidNotStartError(f"the webhook did not get ready; it says:\n{self.log()}")
             time.sleep(0.02)
@@ -75,15 +78,14 @@ def webhook(directory: Path, *flags: str, ready: bool = True) -> Iterator[Server
     authority = Authority()
     files = SecretVolume(directory / "tls")
     files.write(authority.issue())
-    port = free_port()
     command = [
-        str(EVENCORE), "webhook", "--bind", f"127.0.0.1:{port}",
+        str(EVENCORE), "webhook", "--bind", "127.0.0.1:0",
         "--tls-cert", str(files.certificate), "--tls-key", str(files.key),
         "--drain-seconds", "0", "--closing-seconds", "0", *flags,
     ]  # fmt: skip
     log_file = directory / "log"
     with log_file.open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
-        server = Server(port, authority, process, log_file)
+        server = Server(authority, process, log_file)
         try:
             if ready:
                 server.wait_ready()
