@@ -135,10 +135,8 @@ class GoTransport:
         return reply
 
     async def close(self) -> None:
-        """Close every connection."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        """Wait for the dials that nobody waits for any more, and close every connection."""
+        await asyncio.gather(*self._tasks)
         await asyncio.gather(*(client.close() for client in self._open))
 
     async def _get(self) -> Client:

@@ -1,8 +1,7 @@
 """Starts `stub_server.py` as a process of its own, waits until it is ready, and ends it."""
 
 import contextlib
-import random
-import socket
+import re
 import ssl
 import subprocess
 import sys
@@ -27,10 +26,10 @@ class Running:
     """A server process and what is needed to talk to it."""
 
     process: subprocess.Popen[bytes]
-    port: int
     authority: Authority
     volume: SecretVolume
     log_file: Path
+    port: int = 0  # the kernel chooses it, see the log
 
     def client_context(self) -> ssl.SSLContext:
         """Make a client's TLS context that trusts only this server's authority."""
@@ -71,17 +70,6 @@ class Running:
         return int(children.read_text().split()[0])
 
 
-def free_port() -> int:
-    """Find a port outside the range from which outgoing connections get theirs."""
-    while True:
-        port = random.randrange(20000, 32000)  # noqa: S311 - nothing secret
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            with contextlib.suppress(OSError):
-                probe.bind(("127.0.0.1", port))
-                return port
-
-
 @contextlib.contextmanager
 def serve_many(directory: Path, count: int, **options: object) -> Iterator[list[Running]]:
     """Run that many servers, each in a directory of its own; they start at the same time."""
@@ -103,9 +91,8 @@ def serve(directory: Path, **options: object) -> Iterator[Running]:
     authority = Authority()
     volume = SecretVolume(directory / "tls")
     volume.write(authority.issue())
-    port = free_port()
     arguments = {
-        "bind": f"127.0.0.1:{port}",
+        "bind": "127.0.0.1:0",
         "certificate": volume.certificate,
         "key": volume.key,
         **options,
@@ -114,7 +101,7 @@ def serve(directory: Path, **options: object) -> Iterator[Running]:
     command += [f"--{name.replace('_', '-')}={value}" for name, value in arguments.items()]
     log_file = directory / "log"
     with log_file.open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
-        running = Running(process, port, authority, volume, log_file)
+        running = Running(process, authority, volume, log_file)
         try:
             _wait_until_ready(running)
             yield running
@@ -132,8 +119,11 @@ def _wait_until_ready(running: Running) -> None:
     deadline = time.monotonic() + DEADLINE
     while True:
         assert running.process.poll() is None, f"the server ended:\n{running.log()}"
-        with contextlib.suppress(OSError):
-            if running.get("/readyz")[0] == 200:
-                return
+        listening = re.search(r"Listening at: https://127\.0\.0\.1:(\d+) ", running.log())
+        if listening is not None:
+            running.port = int(listening[1])
+            with contextlib.suppress(OSError):
+                if running.get("/readyz")[0] == 200:
+                    return
         assert time.monotonic() < deadline, f"the server is not ready:\n{running.log()}"
         time.sleep(0.02)

@@ -5,8 +5,9 @@ endpoint's removal reaches the API servers only after seconds. Then no new conne
 each answer says `Connection: close`, and what is left idle is closed after `closing_seconds`.
 Further SIGTERMs change nothing; SIGINT and SIGQUIT end it soon.
 
-Not for: settings (webhook.gunicorn_conf) and requests (webhook.asgi). gunicorn's protocol is
-changed in two places that its documentation does not promise; the version is pinned for that.
+Not for: settings (webhook.gunicorn_conf) and requests (webhook.asgi). `Connection` reaches into
+gunicorn's protocol, of which no documentation promises anything: gunicorn is pinned to one major
+version for that, and tests/webhook shows whether each of these reaches still works.
 """
 
 import asyncio
@@ -68,9 +69,11 @@ class Connection(ASGIProtocol):  # type: ignore[misc] # gunicorn has no types
         self.worker.connections.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Count it no more."""
+        """Count it no more, once the call that was being served has ended too."""
         super().connection_lost(exc)
-        self.worker.connections.discard(self)
+        self._request_ready.set()  # an idle one ends now; gunicorn lets it wait for 3 s more
+        # Flask's thread may still be busy with a call, and needs the event loop to finish.
+        self._task.add_done_callback(lambda _: self.worker.connections.discard(self))
 
     def _will_close(self, request: Any, response_requires_close: bool) -> bool:  # noqa: ANN401, FBT001 - gunicorn's signature
         # gunicorn decides here both what to announce and what to do. Its own way, `alive`, is read

@@ -23,6 +23,7 @@ class Load:
     server: Running
     kept_calls: int = 0
     new_calls: int = 0
+    stopping: bool = False
     called: asyncio.Event = field(default_factory=asyncio.Event)
     serials: set[str] = field(default_factory=set)
 
@@ -34,12 +35,12 @@ class Load:
 
     async def kept(self) -> None:
         async with await self.dial() as client:
-            while True:
+            while not self.stopping:
                 await check(client)
                 self.kept_calls += 1
 
     async def new(self, name: str | None) -> None:
-        while True:
+        while not self.stopping:
             async with await self.dial(name) as client:
                 await check(client)
                 self.serials.add(client.serial)
@@ -73,11 +74,14 @@ async def check(client: Client) -> None:
 async def load_on(server: Running) -> AsyncIterator[Load]:
     load = Load(server)
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(load.kept()) for _ in range(4)]
-        tasks += [group.create_task(load.new(name)) for name in (HOST, None)]
-        yield load
-        for task in tasks:
-            task.cancel()
+        for _ in range(4):
+            group.create_task(load.kept())
+        for name in (HOST, None):
+            group.create_task(load.new(name))
+        try:
+            yield load
+        finally:
+            load.stopping = True  # cancelled in mid-handshake, asyncio would leak the socket
 
 
 def run(server: Running, scenario: Callable[[Load], Awaitable[None]]) -> Load:
