@@ -120,31 +120,34 @@ class Admission:
                 return  # the client is gone
             body = message.get("body", b"")
             if message.get("more_body", False):
-                rest = await self._read_on(scope, body, receive)
+                result, unread = await self._read_on(scope, body, receive)
             else:
-                rest = body if len(body) <= self._limits.body_bytes else self._too_large
+                result = body if len(body) <= self._limits.body_bytes else self._too_large
+                unread = False
         finally:
             self._reading -= 1
-        if isinstance(rest, bytes):
-            status, answer = self._answer(rest)
+        if isinstance(result, bytes):
+            status, answer = self._answer(result)
             length = (b"content-length", b"%d" % len(answer))
             await send(
                 {"type": "http.response.start", "status": status, "headers": (_JSON, length)}
             )
             await send({"type": "http.response.body", "body": answer})
-        elif rest is not None:
-            unread = bool(message.get("more_body", False))
-            await self._refuse(rest, receive, send, unread=unread)
+        elif result is not None:
+            await self._refuse(result, receive, send, unread=unread)
 
     async def _read_on(
         self, scope: Scope, first: bytes, receive: Receive
-    ) -> "bytes | _Refusal | None":
-        """Read the parts after the first: the whole body, a refusal, or None: client gone."""
+    ) -> "tuple[bytes | _Refusal | None, bool]":
+        """Read the parts after the first: the whole body, a refusal, or None: client gone.
+
+        Also tells whether parts of the body are still to come.
+        """
         limits = self._limits
         if self._reading > limits.reading_requests:
-            return self._overloaded
+            return self._overloaded, True
         if _content_length(scope) > limits.body_bytes:
-            return self._too_large
+            return self._too_large, True
         parts = [first]
         size = len(first)
         self._held += size
@@ -153,22 +156,22 @@ class Admission:
                 more = True
                 while more:
                     if size > limits.body_bytes:
-                        return self._too_large
+                        return self._too_large, True
                     if self._held > limits.reading_bytes:
-                        return self._overloaded
+                        return self._overloaded, True
                     message = await receive()
                     if message["type"] != "http.request":
-                        return None
+                        return None, True
                     part = message.get("body", b"")
                     more = message.get("more_body", False)
                     parts.append(part)
                     size += len(part)
                     self._held += len(part)
         except TimeoutError:
-            return self._too_slow
+            return self._too_slow, True
         finally:
             self._held -= size
-        return b"".join(parts) if size <= limits.body_bytes else self._too_large
+        return (b"".join(parts) if size <= limits.body_bytes else self._too_large), False
 
     async def _other_path(self, scope: Scope, receive: Receive, send: Send) -> None:
         # The WSGI adapter spools bodies to disk without a limit: none may reach it.

@@ -127,8 +127,9 @@ def test_exactly_the_cap_is_answered() -> None:
 def test_an_unread_request_is_told_that_the_connection_ends() -> None:
     unread = Exchange(part(b"x" * 11, more=True), GONE).run(Admission(echo, flask, CAP), http())
     assert unread.headers[b"connection"] == b"close"
-    read = Exchange(part(b"x" * 11)).run(Admission(echo, flask, CAP), http())
-    assert b"connection" not in read.headers
+    for parts in ([part(b"x" * 11)], [part(b"x", more=True), part(b"x" * 10)]):
+        read = Exchange(*parts).run(Admission(echo, flask, CAP), http())
+        assert b"connection" not in read.headers
 
 
 @pytest.mark.parametrize(
