@@ -30,7 +30,8 @@ Operation = dict[str, Any]
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _WEIGHT = 100  # the most a preference may weigh: a node that never fits is the worst there is
-_LONGEST_DECISION = 4096  # characters; all annotations of an object share 256 KiB
+_LONGEST_DECISION = 4096  # characters
+_ALL_ANNOTATIONS = 256 * 1024  # bytes, a limit of Kubernetes (TotalAnnotationSizeLimitB)
 
 
 def operations(pod: PodView, decision: Decision) -> list[Operation]:
@@ -162,8 +163,15 @@ def _metadata(pod: PodView, spec: PodSpec, decision: Decision) -> Iterator[Opera
     labels = {names.STEERING: decision.steering} if decision.steering else {}
     if pod.metadata is None:
         yield _add("/metadata", {})
-    yield from _into_map("/metadata/annotations", pod.meta.annotations, annotations)
+    if _room_for(have, annotations):
+        yield from _into_map("/metadata/annotations", pod.meta.annotations, annotations)
     yield from _into_map("/metadata/labels", pod.meta.labels, labels)
+
+
+def _room_for(have: Mapping[str, str], new: Mapping[str, str]) -> bool:
+    """Tell whether the API server would take the annotations: a pod matters more than words."""
+    after = {**have, **new}
+    return sum(len(k.encode()) + len(v.encode()) for k, v in after.items()) <= _ALL_ANNOTATIONS
 
 
 def _into_map(

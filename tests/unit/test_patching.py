@@ -250,3 +250,15 @@ def test_a_pod_without_metadata_gets_it() -> None:
     built = pod().cpu("3").obj
     del built["metadata"]
     assert admit(built).annotations["evencore.io/original-cpu"] == '{"app":"3"}'
+
+
+@pytest.mark.parametrize(("free", "written"), [(1000, True), (10, False)], ids=["room", "no room"])
+def test_no_annotation_makes_a_pod_larger_than_the_api_server_takes(
+    free: int, *, written: bool
+) -> None:
+    # All keys and values of an object may have 256 KiB together.
+    answer = admit(pod().cpu("3").annotate("note", "é" * ((256 * 1024 - 4 - free) // 2)))
+    assert answer.cpu == {"app": ("4", "4")}
+    assert ("evencore.io/decision" in answer.annotations) is written
+    sizes = (len(k.encode()) + len(v.encode()) for k, v in answer.annotations.items())
+    assert sum(sizes) <= 256 * 1024
