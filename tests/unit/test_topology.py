@@ -71,6 +71,11 @@ CASES: dict[str, tuple[Node, NodeTopology | None, tuple[int | None, ...]]] = {
         None,
         (2, 22, 42),
     ),
+    "only whole cores of the sum count where NUMA nodes may be spanned": (
+        node(N).topology(numa=[23, 22], policy="restricted", threadsPerCore=2),
+        None,
+        (2, 44, 44),
+    ),
     "no exclusive CPUs at all: nothing is pinned there": (
         node(N).topology(numa=[0, 0], policy=SNN),
         None,
