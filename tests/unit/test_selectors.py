@@ -44,6 +44,10 @@ CASES: dict[str, tuple[Pod, set[str]]] = {
     ),
     "Exists": (_expressions(expression("zone", "Exists")), {"n1", "n2", "n5"}),
     "DoesNotExist": (_expressions(expression("zone", "DoesNotExist")), {"n3", "n4"}),
+    "DoesNotExist of a label that no node has": (
+        _expressions(expression("gone", "DoesNotExist")),
+        ALL,
+    ),
     "Gt": (_expressions(expression("rank", "Gt", "-3")), {"n1"}),
     "Lt": (_expressions(expression("rank", "Lt", "5")), {"n2"}),
     "Gt of two values": (_expressions(expression("rank", "Gt", "1", "2")), set()),
