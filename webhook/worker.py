@@ -5,23 +5,20 @@ endpoint's removal reaches the API servers only after seconds. Then no new conne
 each answer says `Connection: close`, and what is left idle is closed after `closing_seconds`.
 Further SIGTERMs change nothing; SIGINT and SIGQUIT end it soon.
 
-Not for: settings (webhook.gunicorn_conf) and requests (webhook.asgi). `Connection` reaches into
-gunicorn's protocol, of which no documentation promises anything: gunicorn is pinned to one major
-version for that, and tests/webhook shows whether each of these reaches still works.
+Not for: settings (webhook.gunicorn_conf), connections (webhook.connection) and requests
+(webhook.asgi).
 """
 
 import asyncio
-import fcntl
 import os
 import socket
-import termios
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gunicorn.arbiter import Arbiter
-from gunicorn.asgi.protocol import ASGIProtocol
 from gunicorn.sock import ssl_context
 from gunicorn.workers.gasgi import ASGIWorker
 
+from webhook.connection import Connection
 from webhook.listener import Listener
 
 if TYPE_CHECKING:
@@ -58,37 +55,6 @@ class Host(Protocol):
 
     def refresh_certificate(self) -> None:
         """Look whether the certificate changed. Must not raise."""
-
-
-class Connection(ASGIProtocol):  # type: ignore[misc] # gunicorn has no types
-    """One connection as gunicorn serves it, and what a drain must know of it."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin to count it."""
-        super().connection_made(transport)
-        self.worker.connections.add(self)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Count it no more, once the call that was being served has ended too."""
-        super().connection_lost(exc)
-        self._request_ready.set()  # an idle one ends now; gunicorn lets it wait for 3 s more
-        # Flask's thread may still be busy with a call, and needs the event loop to finish.
-        self._task.add_done_callback(lambda _: self.worker.connections.discard(self))
-
-    def _will_close(self, request: Any, response_requires_close: bool) -> bool:  # noqa: ANN401, FBT001 - gunicorn's signature
-        # gunicorn decides here both what to announce and what to do. Its own way, `alive`, is read
-        # once more after the answer, and would close connections that were promised to stay.
-        return self.worker.closing or bool(super()._will_close(request, response_requires_close))
-
-    async def _serve_http_request(self, request: Any, sockname: Any, peername: Any) -> bool:  # noqa: ANN401 - gunicorn's signature
-        # gunicorn starts a task per request, for applications that work on after their answer.
-        # Ours does not, and the task is a tenth of what HTTP costs us.
-        return bool(await self._handle_http_request(request, sockname, peername))
-
-    def close_if_idle(self) -> None:
-        """Close unless a request is being served or has arrived and waits to be read."""
-        if self._awaiting_request and not _unread_bytes(self.transport):
-            self.transport.close()
 
 
 class DrainingWorker(ASGIWorker):  # type: ignore[misc] # gunicorn has no types
@@ -216,12 +182,3 @@ class DrainingWorker(ASGIWorker):  # type: ignore[misc] # gunicorn has no types
                 )
         except OSError as error:  # includes TLS errors and time-outs: the client's doing
             self.log.debug("a connection was not set up: %s", error)
-
-
-def _unread_bytes(transport: asyncio.BaseTransport) -> int:
-    """How many bytes the kernel holds that we have not read yet."""
-    sock = transport.get_extra_info("socket")
-    if sock is None or sock.fileno() == -1:
-        return 0
-    answer = fcntl.ioctl(sock.fileno(), termios.FIONREAD, b"\0\0\0\0")
-    return int.from_bytes(answer, "little")
