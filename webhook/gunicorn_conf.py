@@ -21,7 +21,7 @@ from typing import Any, Literal
 from gunicorn.app.base import BaseApplication
 from gunicorn.glogging import Logger
 
-from webhook.asgi import Application
+from webhook.asgi import Admission, Application
 from webhook.tls import CertificateFiles, CurrentContext
 from webhook.worker import LAST_SECONDS, DrainingWorker
 
@@ -87,7 +87,7 @@ class Serving:
 class Served:
     """What runs in one worker, and whom to tell about its end."""
 
-    app: Application
+    app: Admission
 
     draining: Callable[[], None] = lambda: None
     """Called once at SIGTERM: fail readiness. Must return at once."""

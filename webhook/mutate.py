@@ -92,7 +92,7 @@ class Mutator:
             answer = review.denied(uid, message, decision.warnings)
             return answer, Outcome("denied", request, decision)
         patch = operations(pod, decision)
-        warnings = [*decision.warnings, *(change.sentence for change in decision.changes)]
+        warnings = [*decision.warnings, *[change.sentence for change in decision.changes]]
         if not patch:
             return review.allowed(uid, warnings), Outcome("unchanged", request, decision)
         return review.patched(uid, patch, warnings), Outcome("patched", request, decision)

@@ -149,10 +149,13 @@ def presentable(warnings: list[str]) -> list[str]:
     if len(warnings) > MOST_WARNINGS:
         rest = len(warnings) - MOST_WARNINGS + 1
         warnings = [*warnings[: MOST_WARNINGS - 1], f"evencore: {rest} more warnings, see its log"]
-    return [cut(_printable(warning), LONGEST_WARNING) for warning in warnings]
+    return [
+        warning
+        if warning.isprintable() and len(warning.encode()) < LONGEST_WARNING
+        else cut(_printable(warning), LONGEST_WARNING)
+        for warning in warnings
+    ]
 
 
 def _printable(text: str) -> str:
-    if text.isprintable():
-        return text
     return "".join(char if char.isprintable() else "?" for char in text)

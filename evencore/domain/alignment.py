@@ -7,7 +7,7 @@ and never pinned either.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evencore.domain.snapshot import CpuMaximum, Maxima
 
 
-class CpuChange(NamedTuple):
+class CpuChange(Struct, frozen=True, gc=False):
     """The CPU request and limit of one container, before and after, in thousandths."""
 
     container: ContainerAmounts
@@ -67,7 +67,7 @@ def align(
     result: list[tuple[ContainerAmounts, int, bool]] = []
     for container in containers:
         before = after = container.cpu.request or 0
-        mode = policy.cpu_mode(container.name)
+        mode = policy.cpu_of.get(container.name, policy.cpu)
         wanted = round_up(before, width)
         if wanted != before and before >= round_from and mode is not CpuMode.KEEP:
             where = f"container {container.name}: cpu {cpus(before)}"

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from evencore.domain.resources import PodAmounts
     from evencore.domain.snapshot import Nodes
     from evencore.domain.verdict import Exclusion
-    from evencore.domain.views import Requirement
+    from evencore.domain.views import Metadata, Requirement
 
 
 class Decision(Struct, frozen=True, gc=False):
@@ -67,7 +67,8 @@ def decide(
     the namespaceSelector of the webhook configuration; here only what it cannot know is checked.
     """
     spec = pod.spec or _NO_SPEC
-    reason = _not_ours(pod, spec, namespace, policy)
+    meta = pod.meta
+    reason = _not_ours(meta, spec, namespace, policy)
     if reason is not None:
         return Decision(left_alone=reason)
     amounts = read_amounts(spec)
@@ -79,13 +80,11 @@ def decide(
     reason = _not_alignable(amounts)
     if reason is not None:
         return Decision(qos, left_alone=reason, warnings=(reason,))
+    containers = [container.name for container in amounts.containers]
     asked = policy_for(
-        policy,
-        pod.meta.annotations or {},
-        _annotations_of(namespace, snapshot),
-        [container.name for container in amounts.containers],
+        policy, meta.annotations or {}, _annotations_of(namespace, snapshot), containers
     )
-    if all(asked.cpu_mode(c.name) is CpuMode.KEEP for c in amounts.containers):
+    if asked.keeps_all(containers):
         return Decision(qos, left_alone=f"{names.CPU} is {CpuMode.KEEP}", warnings=asked.warnings)
     return _align_and_place(_Case(pod, spec, namespace, policy, snapshot, now), qos, amounts, asked)
 
@@ -176,8 +175,7 @@ _NO_SPEC = PodSpec()
 _NO_MAXIMA = Maxima()
 
 
-def _not_ours(pod: PodView, spec: PodSpec, namespace: str, policy: Policy) -> str | None:
-    meta = pod.meta
+def _not_ours(meta: Metadata, spec: PodSpec, namespace: str, policy: Policy) -> str | None:
     if namespace in policy.ignored_namespaces:
         return f"namespace {namespace} never takes part"
     if names.MIRROR_POD in (meta.annotations or {}):
@@ -208,7 +206,7 @@ def _not_alignable(amounts: PodAmounts) -> str | None:
     if amounts.pod_level is not None:
         return "spec.resources is set: kubelets pin no CPUs of pods with pod-level resources"
     for container in amounts.containers:
-        request, limit = container.cpu
+        request, limit = container.cpu.request, container.cpu.limit
         if request != limit:
             return (
                 f"container {container.name}: cpu request {cpus(request or 0)} is not its limit "
@@ -271,8 +269,10 @@ def _of_daemon_set(pod: PodView) -> bool:
 
 
 def _exclusions(case: _Case, asked: PodPolicy) -> list[Exclusion]:
+    if not case.snapshot.rejections or asked.on_rejection is OnRejection.REPORT:
+        return []
     owner = case.pod.controller
-    if owner is None or asked.on_rejection is OnRejection.REPORT:
+    if owner is None:
         return []
     seen = case.snapshot.rejections.get(owner.uid)
     if not seen:

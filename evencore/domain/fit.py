@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct
+
 from evencore.domain import names
 from evencore.domain.resources import pod_total
 from evencore.domain.text import count, one_of
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 LONGEST_NAME_LIST = 20  # nodes excluded one by one; longer lists make big pods and slow schedulers
 
 
-class Need(NamedTuple):
+class Need(Struct, frozen=True, gc=False):
     """What a pod asks of a node, in whole exclusive CPUs."""
 
     container: int  # the largest container

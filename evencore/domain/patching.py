@@ -40,11 +40,14 @@ def operations(pod: PodView, decision: Decision) -> list[Operation]:
     if spec is None or not decision.sentences:
         return []
     patch: list[Operation] = []
+    original: dict[str, str] = {}
     for change in decision.changes:
-        patch += _cpu(spec, change)
+        resources = _container(spec, change).resources or _NO_RESOURCES
+        original[change.container.name] = _written(resources)
+        patch += _cpu(resources, change)
     if decision.required or decision.preferred:
         patch += _affinity(spec, decision)
-    patch += _metadata(pod, spec, decision)
+    patch += _metadata(pod, decision, original)
     return patch
 
 
@@ -62,8 +65,7 @@ def _container(spec: PodSpec, change: CpuChange) -> Container:
     return (listed or [])[change.container.position]
 
 
-def _cpu(spec: PodSpec, change: CpuChange) -> list[Operation]:
-    resources = _container(spec, change).resources or _NO_RESOURCES
+def _cpu(resources: Resources, change: CpuChange) -> list[Operation]:
     listed = "containers" if change.container.kind is Kind.APP else "initContainers"
     path = f"/spec/{listed}/{change.container.position}/resources"
     value = format_millis(change.after)
@@ -77,6 +79,14 @@ def _set_cpu(path: str, present: Mapping[str, object] | None, value: str) -> Ope
     if present is None:
         return _add(path, {CPU: value})
     return {"op": "replace" if CPU in present else "add", "path": f"{path}/{CPU}", "value": value}
+
+
+def _written(resources: Resources) -> str:
+    """Return the CPU that the author asked for, as it was written."""
+    for values in (resources.requests, resources.limits):
+        if values and values.get(CPU) is not None:
+            return str(values[CPU])
+    return ""
 
 
 _NO_RESOURCES = Resources()
@@ -155,33 +165,33 @@ def _into_term(path: str, term: Term, rules: tuple[Rule, ...]) -> Iterator[Opera
             yield from (_add(f"{path}/{part}/-", requirement) for requirement in missing)
 
 
-def _metadata(pod: PodView, spec: PodSpec, decision: Decision) -> Iterator[Operation]:
-    have = pod.meta.annotations or {}
+def _metadata(pod: PodView, decision: Decision, original: dict[str, str]) -> list[Operation]:
+    meta = pod.meta
+    have = meta.annotations or {}
     annotations = {names.DECISION: _decision_text(have, decision)}
-    if decision.changes:
-        annotations[names.ORIGINAL_CPU] = _original_cpu(have, spec, decision)
-    labels = {names.STEERING: decision.steering} if decision.steering else {}
-    if pod.metadata is None:
-        yield _add("/metadata", {})
+    if original:
+        annotations[names.ORIGINAL_CPU] = _original_cpu(have, original)
+    patch = [_add("/metadata", {})] if pod.metadata is None else []
     if _room_for(have, annotations):
-        yield from _into_map("/metadata/annotations", pod.meta.annotations, annotations)
-    yield from _into_map("/metadata/labels", pod.meta.labels, labels)
+        patch += _into_map("/metadata/annotations", meta.annotations, annotations)
+    if decision.steering:
+        patch += _into_map("/metadata/labels", meta.labels, {names.STEERING: decision.steering})
+    return patch
 
 
 def _room_for(have: Mapping[str, str], new: Mapping[str, str]) -> bool:
     """Tell whether the API server would take the annotations: a pod matters more than words."""
     after = {**have, **new}
+    characters = sum(map(len, after)) + sum(map(len, after.values()))
+    if characters * 4 <= _ALL_ANNOTATIONS:  # no character is longer in UTF-8
+        return True
     return sum(len(k.encode()) + len(v.encode()) for k, v in after.items()) <= _ALL_ANNOTATIONS
 
 
-def _into_map(
-    path: str, present: Mapping[str, str] | None, new: Mapping[str, str]
-) -> Iterator[Operation]:
-    if new and present is None:
-        yield _add(path, dict(new))
-    else:
-        for key, value in new.items():
-            yield _add(f"{path}/{_escape(key)}", value)
+def _into_map(path: str, present: Mapping[str, str] | None, new: dict[str, str]) -> list[Operation]:
+    if present is None:
+        return [_add(path, new)]
+    return [_add(f"{path}/{_escape(key)}", value) for key, value in new.items()]
 
 
 def _decision_text(have: Mapping[str, str], decision: Decision) -> str:
@@ -191,21 +201,17 @@ def _decision_text(have: Mapping[str, str], decision: Decision) -> str:
     return text if len(text) <= _LONGEST_DECISION else f"{text[: _LONGEST_DECISION - 3]}..."
 
 
-def _original_cpu(have: Mapping[str, str], spec: PodSpec, decision: Decision) -> str:
+def _original_cpu(have: Mapping[str, str], original: dict[str, str]) -> str:
     """Write what the author asked for; what an earlier pass recorded goes before."""
-    original = {}
-    for change in decision.changes:
-        resources = _container(spec, change).resources
-        written = ((resources.requests if resources else None) or {}).get(CPU)
-        if written is None and resources is not None:
-            written = (resources.limits or {}).get(CPU)
-        original[change.container.name] = str(written)
-    return _encode_json(original | _recorded(have.get(names.ORIGINAL_CPU))).decode()
+    earlier = have.get(names.ORIGINAL_CPU)
+    if earlier is not None:
+        original = original | _recorded(earlier)
+    return _encode_json(original).decode()
 
 
-def _recorded(text: str | None) -> dict[str, str]:
+def _recorded(text: str) -> dict[str, str]:
     try:
-        return _read_recorded(text or "{}")
+        return _read_recorded(text)
     except (ValueError, RecursionError):  # somebody else wrote there: it tells us nothing
         return {}
 

@@ -22,7 +22,7 @@ from evencore.domain.quantity import format_millis, parse_millis
 from evencore.domain.text import one_of, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
 WIDTHS = (1, 2, 4, 8)  # threads per core that exist; anything else is a mistake
 
@@ -167,6 +167,12 @@ class PodPolicy(Struct, frozen=True, gc=False):
     def cpu_mode(self, container: str) -> CpuMode:
         """Return what to do with the CPU of one container."""
         return self.cpu_of.get(container, self.cpu)
+
+    def keeps_all(self, containers: Iterable[str]) -> bool:
+        """Tell whether the CPU of every container is to be left alone."""
+        if self.cpu is not CpuMode.KEEP and not self.cpu_of:
+            return False
+        return all(self.cpu_mode(name) is CpuMode.KEEP for name in containers)
 
 
 def policy_for(

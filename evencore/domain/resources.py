@@ -6,7 +6,9 @@ Amounts are integers: thousandths of a CPU, thousandths of a byte.
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from evencore.domain.quantity import QuantityError, parse_millis
 
@@ -27,14 +29,14 @@ class Kind(Enum):
     SIDECAR = "sidecar"
 
 
-class Amount(NamedTuple):
+class Amount(Struct, frozen=True, gc=False):
     """Request and limit of one resource in thousandths; None = not set."""
 
     request: int | None
     limit: int | None
 
 
-class ContainerAmounts(NamedTuple):
+class ContainerAmounts(Struct, frozen=True, gc=False):
     """What one container asks for, after defaulting, and where it stands in the pod."""
 
     name: str
@@ -44,7 +46,7 @@ class ContainerAmounts(NamedTuple):
     memory: Amount
 
 
-class PodAmounts(NamedTuple):
+class PodAmounts(Struct, frozen=True, gc=False):
     """What a pod asks for: every container, and the pod level if it is set."""
 
     containers: tuple[ContainerAmounts, ...]
@@ -96,46 +98,41 @@ def pod_total(parts: Iterable[tuple[Kind, int]]) -> int:
 
 
 def _container(
-    container: Container, kind: Kind, index: int, problems: list[str]
+    container: Container, kind: Kind, position: int, problems: list[str]
 ) -> ContainerAmounts:
     resources = container.resources
     if resources is None:
-        return ContainerAmounts(container.name, kind, index, _NOT_SET, _NOT_SET)
-    return ContainerAmounts(
-        container.name,
-        kind,
-        index,
-        _amount(resources, CPU, container.name, problems),
-        _amount(resources, MEMORY, container.name, problems),
-    )
+        return ContainerAmounts(container.name, kind, position, _NOT_SET, _NOT_SET)
+    try:
+        cpu = _amount(resources, CPU)
+        memory = _amount(resources, MEMORY)
+    except QuantityError:
+        _tell(resources, (CPU, MEMORY), f"container {container.name}: ", problems)
+        cpu = memory = _NOT_SET
+    return ContainerAmounts(container.name, kind, position, cpu, memory)
 
 
 _NOT_SET = Amount(None, None)
 
 
-def _amount(resources: Resources, resource: str, name: str, problems: list[str]) -> Amount:
-    try:
-        limit = _value(resources.limits, resource)
-        request = _value(resources.requests, resource)
-    except QuantityError:
-        return _tell(resources, resource, f"container {name}: ", problems)
-    return Amount(limit if request is None else request, limit)
+def _amount(resources: Resources, resource: str) -> Amount:
+    limit = request = None
+    if resources.limits is not None and resource in resources.limits:
+        limit = request = parse_millis(resources.limits[resource])
+    if resources.requests is not None and resource in resources.requests:
+        request = parse_millis(resources.requests[resource])
+    return Amount(request, limit)
 
 
-def _value(values: dict[str, Any] | None, resource: str) -> int | None:
-    if values is None or resource not in values:
-        return None
-    return parse_millis(values[resource])
-
-
-def _tell(resources: Resources, resource: str, where: str, problems: list[str]) -> Amount:
+def _tell(resources: Resources, wanted: tuple[str, ...], where: str, problems: list[str]) -> None:
     """Add a sentence for each value that is no quantity."""
-    for part, values in (("limits", resources.limits), ("requests", resources.requests)):
-        try:
-            _value(values, resource)
-        except QuantityError as error:
-            problems.append(f"{where}{part}.{resource} {error}")
-    return _NOT_SET
+    for resource in wanted:
+        for part, values in (("limits", resources.limits), ("requests", resources.requests)):
+            try:
+                if values is not None and resource in values:
+                    parse_millis(values[resource])
+            except QuantityError as error:
+                problems.append(f"{where}{part}.{resource} {error}")
 
 
 def _pod_level(
@@ -145,15 +142,15 @@ def _pod_level(
     of: Callable[[ContainerAmounts], Amount],
     problems: list[str],
 ) -> Amount:
+    """Default a pod-level request: the containers' sum goes before the pod-level limit."""
     try:
-        limit = _value(resources.limits, resource)
-        request = _value(resources.requests, resource)
+        amount = _amount(resources, resource)
     except QuantityError:
-        return _tell(resources, resource, "spec.resources: ", problems)
-    if request is None:
-        asked = [(c.kind, of(c).request) for c in containers]
-        if any(amount is not None for _, amount in asked):
-            request = pod_total((kind, amount or 0) for kind, amount in asked)
-        else:
-            request = limit
-    return Amount(request, limit)
+        _tell(resources, (resource,), "spec.resources: ", problems)
+        return _NOT_SET
+    if resources.requests is not None and resource in resources.requests:
+        return amount
+    asked = [(container.kind, of(container).request) for container in containers]
+    if all(request is None for _, request in asked):
+        return amount
+    return Amount(pod_total((kind, request or 0) for kind, request in asked), amount.limit)
