@@ -80,7 +80,7 @@ def align(
                 after = wanted
                 sentence = f"{where} → {cpus(after)}, {_cores(before, after, width)}"
                 changes.append(CpuChange(container, before, after, sentence))
-        result.append((container, after, mode is CpuMode.ROUND_UP))
+        result.append((container, after, mode is CpuMode.ROUND_UP and before >= round_from))
     if changes and maximum.pod:
         total = pod_total((container.kind, after) for container, after, _ in result)
         if total > maximum.pod.millis:

@@ -104,7 +104,10 @@ class _Case(Struct, frozen=True, gc=False):
 
 
 def _align_and_place(case: _Case, qos: QoS, amounts: PodAmounts, asked: PodPolicy) -> Decision:
-    eligible = case.snapshot.nodes.index.allowed(case.spec, ignored=may_be_ours)
+    index = case.snapshot.nodes.index
+    eligible = index.allowed(case.spec, ignored=may_be_ours)
+    if case.spec.node_name:  # no scheduler looks at it: this node it is, if we know it
+        eligible &= index.named(case.spec.node_name)
     alignment, need, fits = _best_alignment(case, amounts, asked, eligible)
     if alignment.denials:
         return Decision(

@@ -152,7 +152,10 @@ def _problem(model: type[BaseModel], error: Any) -> str:  # noqa: ANN401  pydant
         allowed = sorted(f.alias or name for name, f in parent.model_fields.items())
         return f"{place}: unknown; allowed here: {', '.join(allowed)}"
     message = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-    return f"{place}: {message}, not {quoted(error['input'])}" if place else message
+    shown = quoted(error["input"])
+    if not place or shown in message:
+        return f"{place}: {message}" if place else message
+    return f"{place}: {message}, not {shown}"
 
 
 class PodPolicy(Struct, frozen=True, gc=False):

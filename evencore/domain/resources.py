@@ -125,14 +125,17 @@ def _amount(resources: Resources, resource: str) -> Amount:
 
 
 def _tell(resources: Resources, wanted: tuple[str, ...], where: str, problems: list[str]) -> None:
-    """Add a sentence for each value that is no quantity."""
+    """Add a sentence for each value that is no quantity; one where request and limit share it."""
     for resource in wanted:
+        told = set()
         for part, values in (("limits", resources.limits), ("requests", resources.requests)):
             try:
                 if values is not None and resource in values:
                     parse_millis(values[resource])
             except QuantityError as error:
-                problems.append(f"{where}{part}.{resource} {error}")
+                if str(error) not in told:
+                    problems.append(f"{where}{part}.{resource} {error}")
+                told.add(str(error))
 
 
 def _pod_level(

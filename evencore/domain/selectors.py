@@ -96,6 +96,7 @@ class NodeIndex:
     def __init__(self, nodes: Sequence[tuple[str, Mapping[str, str]]]) -> None:
         self._nodes = nodes
         self._by_name = {name: 1 << bit for bit, (name, _) in enumerate(nodes)}
+        self._keys = frozenset().union(*(labels for _, labels in nodes))
         self._by_key: dict[str, dict[str, int]] = {}
         self.all = (1 << len(nodes)) - 1
 
@@ -163,6 +164,8 @@ class NodeIndex:
     def _values(self, key: str) -> dict[str, int]:
         values = self._by_key.get(key)
         if values is None:
+            if key not in self._keys:
+                return {}  # not kept: pods may ask for any number of keys that no node has
             values = {}
             for bit, (_, labels) in enumerate(self._nodes):
                 value = labels.get(key)

@@ -39,17 +39,22 @@ def exclusions(
     """Return the nodes that are excluded for the owner of these rejections, longest first.
 
     A node is excluded for `times.initial` * 2^(rejections there - 1) after the newest rejection,
-    at most `times.maximum`. One that does not say when it happened counts as of now.
+    at most `times.maximum`. One that does not say when it happened, or says a time to come (clocks
+    differ), counts as of now.
     """
+
+    def at(rejection: Rejection) -> datetime:
+        return min(rejection.at or now, now)
+
     by_node: defaultdict[str, dict[str, Rejection]] = defaultdict(dict)
     for rejection in rejections:
         if rejection.kind.excludes:
             by_node[rejection.node][rejection.uid] = rejection
     found = []
     for node, there in by_node.items():
-        newest = max(there.values(), key=lambda r: r.at or now)
+        newest = max(there.values(), key=at)
         doublings = min(len(there) - 1, 16)  # 2^16 times anything is above any maximum
-        until = (newest.at or now) + min(times.initial * 2**doublings, times.maximum)
+        until = at(newest) + min(times.initial * 2**doublings, times.maximum)
         if until > now:
             found.append(Exclusion(node, until, newest.reason, len(there)))
     return sorted(found, key=lambda e: (-e.until.timestamp(), e.node))

@@ -297,3 +297,9 @@ def test_required_rules_name_only_static_facts_in_a_way_that_fresh_nodes_pass() 
     }
     assert operators == {"NotIn"}
     assert left(answer, node("fresh")) == ["fresh"]
+
+
+def test_a_pod_that_is_bound_to_a_node_is_aligned_to_the_width_of_that_node() -> None:
+    cluster = snapshot(node("n1").width(4), node("n2").width(2), node("n3").width(2))
+    answer = admit(pod().cpu("5").spec(nodeName="n1"), cluster)
+    assert answer.cpu == {"app": ("8", "8")}

@@ -95,14 +95,14 @@ def test_without_requests_of_containers_the_pod_level_request_is_its_limit() -> 
 
 def test_every_wrong_value_is_named_with_its_place() -> None:
     built = pod().containers(
-        container("a", cpu="abc"),
+        container("a").limits({"cpu": "abc"}).requests({"cpu": "x"}),
         container("b", memory="-1"),
     )
-    limits_of_a, requests_of_a, limits_of_b, requests_of_b = amounts(built).problems
+    limits_of_a, requests_of_a, of_b = amounts(built).problems
     assert limits_of_a.startswith("container a: limits.cpu 'abc' is no Kubernetes quantity")
-    assert requests_of_a.startswith("container a: requests.cpu 'abc' is no")
-    assert limits_of_b == "container b: limits.memory '-1' is negative"
-    assert requests_of_b == "container b: requests.memory '-1' is negative"
+    assert requests_of_a.startswith("container a: requests.cpu 'x' is no")
+    # Request and limit share it: one sentence is enough.
+    assert of_b == "container b: limits.memory '-1' is negative"
 
 
 def test_a_wrong_value_at_the_pod_level_is_named() -> None:

@@ -102,3 +102,8 @@ def test_an_exclusion_can_be_switched_off_by_a_time_of_zero() -> None:
 def test_an_exclusion_says_where_until_when_and_why(rejections: list[Rejection], want: str) -> None:
     (found,) = exclusions(rejections, NOW, Exclusions())
     assert found.sentence == want
+
+
+def test_a_rejection_in_the_future_counts_as_of_now() -> None:
+    found = ends(rejection(ago=timedelta(hours=-3)))
+    assert found == ends(rejection(ago=timedelta(0)))
