@@ -63,7 +63,8 @@ def webhook(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever wa
     EVENCORE_TLS_CERT. Unknown ones are errors.
     """
     from evencore import logs
-    from evencore.settings import SettingsError, WebhookSettings, load
+    from evencore.kube.errors import KubeError
+    from evencore.settings import WebhookSettings, load
     from webhook.gunicorn_conf import Server, Serving
 
     try:
@@ -78,7 +79,7 @@ def webhook(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever wa
             closing_seconds=settings.closing_seconds,
         )
         make_source = _source_factory(settings)
-    except (SettingsError, ValueError) as error:
+    except (ValueError, KubeError) as error:  # SettingsError, PolicyError, InputError, Serving's
         _fail(str(error))
     logs.set_up(settings.log_level, settings.log_format)
     log = logs.logger()
@@ -91,22 +92,28 @@ def webhook(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever wa
 def _policy(settings: WebhookSettings) -> Policy:
     """Read the policy file, and keep our own namespace out. Raises InputError, PolicyError."""
     from evencore.domain.policy import Policy
-    from evencore.files import read_documents
+    from evencore.files import InputError, read_documents
 
     policy = Policy()
     if settings.policy is not None:
-        documents = read_documents([str(settings.policy)])
-        policy = Policy.from_mapping(documents[0].value, str(settings.policy))
+        first, *more = read_documents([str(settings.policy)])
+        if more:
+            raise InputError([f"{settings.policy}: a policy file is one document; it has more"])
+        policy = Policy.from_mapping(first.value, str(settings.policy))
     ignored = policy.ignored_namespaces | {settings.namespace}
     return policy.model_copy(update={"ignored_namespaces": ignored})
 
 
 def _source_factory(settings: WebhookSettings) -> Callable[[], Source]:
-    """Choose where the snapshot comes from, and read files at once, so that errors show early."""
+    """Choose where the snapshot comes from.
+
+    Files and kubeconfig are read at once, so that errors show early. Raises InputError and
+    NoConfiguration.
+    """
     if settings.snapshot:
         source = _from_files(settings.snapshot)
         return lambda: source
-    return lambda: _from_cluster(settings)
+    return _from_cluster(settings)
 
 
 class Source:
@@ -142,14 +149,19 @@ def _from_files(paths: tuple[Path, ...]) -> Source:
     return Source(lambda: collected.snapshot, (lambda: frozen) if frozen else _clock)
 
 
-def _from_cluster(settings: WebhookSettings) -> Source:
+def _from_cluster(settings: WebhookSettings) -> Callable[[], Source]:
     from evencore.kube.client import connect
     from evencore.kube.snapshots import LiveSnapshot
 
     kubeconfig = str(settings.kubeconfig) if settings.kubeconfig else None
-    live = LiveSnapshot(connect(kubeconfig, settings.context))
-    live.start()
-    return Source(live, _clock, live.missing, live.stop)
+    client = connect(kubeconfig, settings.context)  # opens no connection yet
+
+    def start() -> Source:
+        live = LiveSnapshot(client)
+        live.start()
+        return Source(live, _clock, live.missing, live.stop)
+
+    return start
 
 
 def _serve(policy: Policy, source: Source) -> Served:

@@ -84,6 +84,7 @@ MISTAKES = {
     "a bad address": (["--bind", "here"], "bind: 'here' is not ADDRESS:PORT"),
     "a missing dump": (["--snapshot", "nowhere.json"], "nowhere.json"),
     "a missing policy file": (["--policy", "nowhere.yaml"], "nowhere.yaml"),
+    "a kubeconfig that is not there": (["--kubeconfig", "nowhere.conf"], "nowhere.conf"),
     "a certificate alone": (["--tls-cert", "a"], "--tls-cert and --tls-key: give both"),
     "a level that does not exist": (["--log-level", "loud"], "'debug', 'info', 'warning'"),
 }
@@ -110,3 +111,10 @@ def test_all_mistakes_of_a_policy_file_are_told_at_once(tmp_path: Path) -> None:
     assert re.search(r"cpu: must be 'round-up', 'warn', 'deny' or 'keep', not 'up'", result.output)
     assert re.search(r"roundfrom: unknown; allowed here: .*roundFrom", result.output)
     assert re.search(r"exclusions.initial: write a duration such as 90s", result.output)
+
+
+def test_a_policy_file_is_one_document(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("cpu: keep\n---\ncpu: warn\n")
+    result = CliRunner().invoke(main, ["webhook", "--policy", str(policy)])
+    assert (result.exit_code, "one document" in result.output) == (2, True)
