@@ -139,18 +139,19 @@ class NodeIndex:
         return found
 
     def _expression(self, requirement: Requirement) -> int:
-        # Asked once per distinct value of the key, not once per node.
-        found = 0 if not _label_matches(requirement, None) else self.all ^ self._with(requirement)
-        for value, nodes in self._values(requirement.key).items():
+        by_value = self._values(requirement.key)
+        if requirement.operator in ("In", "NotIn"):
+            # Looked up: a label such as the host name has as many values as there are nodes.
+            listed = 0
+            for value in requirement.values or ():
+                listed |= by_value.get(value, 0)
+            return listed if requirement.operator == "In" else self.all ^ listed
+        found = having = 0
+        for value, nodes in by_value.items():
+            having |= nodes
             if _label_matches(requirement, value):
                 found |= nodes
-        return found
-
-    def _with(self, requirement: Requirement) -> int:
-        nodes = 0
-        for found in self._values(requirement.key).values():
-            nodes |= found
-        return nodes
+        return found | (self.all ^ having if _label_matches(requirement, None) else 0)
 
     def _field(self, requirement: Requirement) -> int:
         values = requirement.values or ()
