@@ -27,7 +27,11 @@ class Kind(Enum):
     @property
     def excludes(self) -> bool:
         """Whether such a rejection is a reason to keep the owner's next pods off that node."""
-        return self in (Kind.NO_FREE_CORES, Kind.NO_ALIGNED_NUMA, Kind.UNEXPECTED)
+        return self in _EXCLUDING
+
+
+# Once: an owner that loops has thousands of rejections, and looking up a member takes longest.
+_EXCLUDING = (Kind.NO_FREE_CORES, Kind.NO_ALIGNED_NUMA, Kind.UNEXPECTED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ def exclusions(
     """
 
     def at(rejection: Rejection) -> datetime:
-        return min(rejection.at or now, now)
+        return rejection.at or now
 
     by_node: defaultdict[str, dict[str, Rejection]] = defaultdict(dict)
     for rejection in rejections:
@@ -54,7 +54,7 @@ def exclusions(
     for node, there in by_node.items():
         newest = max(there.values(), key=at)
         doublings = min(len(there) - 1, 16)  # 2^16 times anything is above any maximum
-        until = at(newest) + min(times.initial * 2**doublings, times.maximum)
+        until = min(at(newest), now) + min(times.initial * 2**doublings, times.maximum)
         if until > now:
             found.append(Exclusion(node, until, newest.reason, len(there)))
     return sorted(found, key=lambda e: (-e.until.timestamp(), e.node))
