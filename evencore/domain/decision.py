@@ -164,7 +164,8 @@ def _place(case: _Case, asked: PodPolicy, need: Need, eligible: int, fits: int) 
     misfits = [] if asked.topology is TopologyMode.OFF else rules(nodes, need, eligible, fits)
     soft = asked.topology is TopologyMode.PREFERRED
     steer: tuple[Rule, ...] = ()
-    if excluded and _leaves_a_node(case, fits, excluded):
+    # Where no node is known that the pod may use, there are others than we know of.
+    if excluded and (_leaves_a_node(case, fits, excluded) or not eligible):
         steer = missing_rules(terms, _exclusion_rules(nodes, excluded))
     return _Placement(
         (() if soft else missing_rules(terms, misfits)) + steer,
@@ -284,15 +285,15 @@ def _exclusions(case: _Case, asked: PodPolicy) -> list[Exclusion]:
 
 
 def _leaves_a_node(case: _Case, fits: int, excluded: Sequence[Exclusion]) -> bool:
-    """Tell whether the pod may still go somewhere; where no node is known, we think so.
+    """Tell whether a known node is left on which the pod can run.
 
     A pod that is kept off every node would wait for ever. Holding it is the controller's work.
     """
     index = case.snapshot.nodes.index
-    usable = left = index.allowed(case.spec) & fits
+    left = index.allowed(case.spec) & fits
     for exclusion in excluded:
         left &= ~index.named(exclusion.node)
-    return bool(left) or not usable
+    return bool(left)
 
 
 def _exclusion_rules(nodes: Nodes, excluded: Sequence[Exclusion]) -> list[Rule]:

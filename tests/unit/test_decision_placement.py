@@ -229,6 +229,16 @@ def test_nodes_that_refused_the_last_pods_of_an_owner(
     assert left(admit(built, snapshot(*HERE, *rejected)), *HERE) == want
 
 
+@pytest.mark.parametrize("mode", ["off", "preferred", "required"])
+def test_where_no_known_node_fits_none_is_excluded_either(mode: str) -> None:
+    """With topology off or preferred a pod may still try them; kept off all it would wait."""
+    nodes = [node("n1").named().largest(2), node("n2").named().largest(2)]
+    built = owned().cpu("4").annotate("evencore.io/topology", mode)
+    answer = admit(built, snapshot(*nodes, failed("n1"), failed("n2")))
+    assert answer.labels == {}
+    assert left(answer, *nodes) == ([] if mode == "required" else ["n1", "n2"])
+
+
 def test_an_exclusion_ends_with_its_time() -> None:
     known = snapshot(*HERE, failed("n1").rejected("n1", ago=timedelta(0)))
     just_before = NOW + timedelta(seconds=119)
