@@ -8,6 +8,7 @@ is no setting but policy (evencore.domain.policy).
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -61,7 +62,9 @@ class WebhookSettings(_Settings):
     @field_validator("bind", "snapshot", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
-        return tuple(part for part in value.split(",") if part) if isinstance(value, str) else value
+        if not isinstance(value, str):
+            return value
+        return tuple(part for part in map(str.strip, value.split(",")) if part)
 
     @model_validator(mode="after")
     def _together(self) -> WebhookSettings:
@@ -76,10 +79,12 @@ class WebhookSettings(_Settings):
 
 S = TypeVar("S", bound=_Settings)
 
+# A kubelet tells every container of the Services in its namespace, in variables named after them;
+# ours may well be called evencore or evencore-webhook.
+_SERVICE_LINK = re.compile(r"EVENCORE_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)")
 
-def load(
-    settings: type[S], flags: Mapping[str, object], environ: Mapping[str, str] = os.environ
-) -> S:
+
+def load(settings: type[S], flags: Mapping[str, object]) -> S:
     """Read settings from flags (those that are not None) and the environment.
 
     Raises SettingsError with every problem.
@@ -87,8 +92,8 @@ def load(
     known = {f"{PREFIX}{name.upper()}" for name in settings.model_fields}
     problems = [
         f"{name}: unknown; known: {', '.join(sorted(known))}"
-        for name in sorted(environ)
-        if name.startswith(PREFIX) and name not in known
+        for name in sorted(os.environ)
+        if name.startswith(PREFIX) and name not in known and not _SERVICE_LINK.fullmatch(name)
     ]
     given: dict[str, Any] = {
         name: value for name, value in flags.items() if value not in (None, ())

@@ -25,7 +25,7 @@ def test_a_flag_goes_before_the_environment_and_that_before_the_default(
 
 
 def test_lists_are_separated_by_commas_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EVENCORE_BIND", "127.0.0.1:1,[::1]:2")
+    monkeypatch.setenv("EVENCORE_BIND", "127.0.0.1:1, [::1]:2,")
     monkeypatch.setenv("EVENCORE_SNAPSHOT", "a.json,b.yaml")
     settings = load(WebhookSettings, {})
     assert settings.bind == ("127.0.0.1:1", "[::1]:2")
@@ -69,9 +69,30 @@ def test_a_wrong_setting_is_named_with_what_is_allowed(
     assert [word for word in words if word not in str(raised.value)] == []
 
 
-def test_an_unknown_variable_is_an_error_beside_the_others() -> None:
+def test_an_unknown_variable_is_an_error_beside_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("EVENCORE_WORKER", "2")
     with pytest.raises(SettingsError) as raised:
-        load(WebhookSettings, {"workers": "x"}, {"EVENCORE_WORKER": "2", "HOME": "/"})
+        load(WebhookSettings, {"workers": "x"})
     first, second = str(raised.value).splitlines()
     assert first.startswith("EVENCORE_WORKER: unknown; known: EVENCORE_BIND, ")
     assert second.startswith("--workers")
+
+
+def test_variables_that_a_kubelet_sets_for_a_service_of_our_name_are_none_of_ours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    links = {
+        "EVENCORE_SERVICE_HOST": "10.0.0.1",
+        "EVENCORE_SERVICE_PORT": "443",
+        "EVENCORE_SERVICE_PORT_HTTPS": "443",
+        "EVENCORE_PORT": "tcp://10.0.0.1:443",
+        "EVENCORE_PORT_443_TCP": "tcp://10.0.0.1:443",
+        "EVENCORE_PORT_443_TCP_PROTO": "tcp",
+        "EVENCORE_WEBHOOK_SERVICE_HOST": "10.0.0.2",
+        "EVENCORE_WEBHOOK_PORT_443_TCP_ADDR": "10.0.0.2",
+    }
+    for name, value in links.items():
+        monkeypatch.setenv(name, value)
+    assert load(WebhookSettings, {}).workers == 1
