@@ -22,7 +22,7 @@ from evencore.domain.quantity import format_millis, parse_millis
 from evencore.domain.text import one_of, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
 WIDTHS = (1, 2, 4, 8)  # threads per core that exist; anything else is a mistake
 
@@ -144,18 +144,26 @@ def checked(model: type[M], value: object, source: str) -> M:
 
 
 def _problem(model: type[BaseModel], error: Any) -> str:  # noqa: ANN401  pydantic's ErrorDetails, as dict
-    place = ".".join(str(part) for part in error["loc"])
+    way = error["loc"]
+    place = ".".join(str(part) for part in way)
     if error["type"] == "extra_forbidden":
-        parent: Any = model
-        for part in error["loc"][:-1]:
-            parent = next(f.annotation for f in parent.model_fields.values() if f.alias == part)
-        allowed = sorted(f.alias or name for name, f in parent.model_fields.items())
-        return f"{place}: unknown; allowed here: {', '.join(allowed)}"
+        return f"{place}: unknown; allowed here: {_keys(model, way[:-1])}"
     message = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+    if error["type"] == "model_type":
+        message = f"must be a map with any of {_keys(model, way)}"
+    if error["type"] == "frozen_set_type":
+        message = "must be a list"
     shown = quoted(error["input"])
-    if not place or shown in message:
-        return f"{place}: {message}" if place else message
-    return f"{place}: {message}, not {shown}"
+    if shown not in message:
+        message += f", not {shown}"
+    return f"{place}: {message}" if place else message
+
+
+def _keys(model: Any, way: Sequence[int | str]) -> str:  # noqa: ANN401  a class of ours; mypy cannot follow annotations
+    """List what may stand in the map to which `way` leads."""
+    for part in way:
+        model = next(f.annotation for f in model.model_fields.values() if f.alias == part)
+    return ", ".join(sorted(f.alias or name for name, f in model.model_fields.items()))
 
 
 class PodPolicy(Struct, frozen=True, gc=False):
