@@ -6,14 +6,13 @@ only for what it uses.
 
 from __future__ import annotations
 
-import sys
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from evencore.explain_command import make_explain_command
+from evencore.explain_command import fail, make_explain_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,9 +21,7 @@ if TYPE_CHECKING:
     from evencore.domain.policy import Policy
     from evencore.domain.snapshot import Snapshot
     from evencore.settings import WebhookSettings
-    from webhook.gunicorn_conf import Served
-
-WRONG_INPUT = 2  # what click itself exits with on wrong usage
+    from webhook.gunicorn_conf import Served, Serving
 
 FILE = click.Path(dir_okay=False)
 
@@ -45,8 +42,8 @@ def main() -> None:
     multiple=True,
     type=FILE,
     metavar="FILE",
-    help="Answer from dumps of `kubectl get nodes,namespaces,limitranges,pods,"
-    "noderesourcetopologies -A -o json` instead of a cluster. Repeatable.",
+    help="Answer from dumps of `kubectl get nodes,namespaces,limitranges,pods -A -o json` "
+    "(noderesourcetopologies as well, where they exist) instead of a cluster. Repeatable.",
 )
 @click.option("--kubeconfig", type=FILE, help="How to reach the cluster; default: in-cluster.")
 @click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
@@ -63,24 +60,13 @@ def webhook(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever wa
     EVENCORE_TLS_CERT. Unknown ones are errors.
     """
     from evencore import logs
-    from evencore.kube.errors import KubeError
     from evencore.settings import WebhookSettings, load
-    from webhook.gunicorn_conf import Server, Serving
+    from webhook.gunicorn_conf import Server
 
-    try:
-        settings = load(WebhookSettings, flags)
-        policy = _policy(settings)
-        serving = Serving(
-            bind=settings.bind,
-            certificate=settings.tls_cert,
-            key=settings.tls_key,
-            workers=settings.workers,
-            drain_seconds=settings.drain_seconds,
-            closing_seconds=settings.closing_seconds,
-        )
-        make_source = _source_factory(settings)
-    except (ValueError, KubeError) as error:  # SettingsError, PolicyError, InputError, Serving's
-        _fail(str(error))
+    (settings,) = _all(lambda: load(WebhookSettings, flags))
+    policy, serving, make_source = _all(
+        lambda: _policy(settings), lambda: _serving(settings), lambda: _source_factory(settings)
+    )
     logs.set_up(settings.log_level, settings.log_format)
     log = logs.logger()
     log.info("starting", settings=settings.model_dump(mode="json"), policy=policy.as_written())
@@ -89,17 +75,49 @@ def webhook(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever wa
     Server(serving, lambda: _serve(policy, make_source())).run()
 
 
+def _all(*steps: Callable[[], Any]) -> list[Any]:
+    """Return what all steps return; ends the process with the problems of all that fail."""
+    from evencore.kube.errors import KubeError
+    from webhook.tls import CertificateError
+
+    results, problems = [], []
+    for step in steps:
+        try:
+            results.append(step())
+        # Of ValueErrors: SettingsError, PolicyError, InputError and those of Serving.
+        except (ValueError, KubeError, CertificateError) as error:
+            problems += str(error).splitlines()
+    if problems:
+        fail(problems)
+    return results
+
+
+def _serving(settings: WebhookSettings) -> Serving:
+    """Tell how to serve, and look at the certificate. Raises ValueError, CertificateError."""
+    from webhook.gunicorn_conf import Serving
+    from webhook.tls import CertificateFiles, CurrentContext
+
+    if settings.tls_cert is not None and settings.tls_key is not None:
+        CurrentContext(CertificateFiles(settings.tls_cert, settings.tls_key))
+    return Serving(
+        bind=settings.bind,
+        certificate=settings.tls_cert,
+        key=settings.tls_key,
+        workers=settings.workers,
+        drain_seconds=settings.drain_seconds,
+        closing_seconds=settings.closing_seconds,
+    )
+
+
 def _policy(settings: WebhookSettings) -> Policy:
     """Read the policy file, and keep our own namespace out. Raises InputError, PolicyError."""
     from evencore.domain.policy import Policy
-    from evencore.files import InputError, read_documents
+    from evencore.files import read_document
 
     policy = Policy()
     if settings.policy is not None:
-        first, *more = read_documents([str(settings.policy)])
-        if more:
-            raise InputError([f"{settings.policy}: a policy file is one document; it has more"])
-        policy = Policy.from_mapping(first.value, str(settings.policy))
+        file = str(settings.policy)
+        policy = Policy.from_mapping(read_document(file, "a policy").value, file)
     ignored = policy.ignored_namespaces | {settings.namespace}
     return policy.model_copy(update={"ignored_namespaces": ignored})
 
@@ -202,10 +220,3 @@ def _read_cluster(kubeconfig: str | None, context: str | None) -> list[dict[str,
 
 
 main.add_command(make_explain_command(_read_cluster))
-
-
-def _fail(message: str) -> NoReturn:
-    """End with exit code 2 and every problem on a line of its own."""
-    for line in message.splitlines():
-        click.echo(f"evencore: {line}", err=True)
-    sys.exit(WRONG_INPUT)

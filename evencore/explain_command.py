@@ -18,7 +18,7 @@ import yaml
 
 from evencore.domain.policy import Policy, PolicyError
 from evencore.explain import Prepared, Report, explain, prepare, render_text, to_dict
-from evencore.files import STDIN, Document, InputError, read_documents
+from evencore.files import STDIN, Document, InputError, read_document, read_documents
 from evencore.patience import Patience
 
 T = TypeVar("T")
@@ -105,7 +105,7 @@ def make_explain_command(
             patience.doing("writing the report")
             click.echo(_rendered(report, options.output), nl=False)
         if report.problems:
-            _fail(report.problems)
+            fail(report.problems)
         if options.fail_on_change and any(pod.would_change for pod in report.pods):
             sys.exit(CHANGE)
 
@@ -165,7 +165,7 @@ def _inputs(
     known = attempt(cluster)
     policies = attempt(lambda: [_policy(options.policy, patience)])
     if problems:
-        _fail(problems)
+        fail(problems)
     patience.doing("sorting what was read")
     documents = [(document.source, document.value) for document in manifests]
     return prepare(documents, known, options.namespace), policies[0]
@@ -188,10 +188,7 @@ def _read(files: Iterable[str], patience: Patience) -> list[Document]:
 def _policy(file: str | None, patience: Patience) -> Policy:
     if file is None:
         return Policy()
-    documents = _read([file], patience)
-    if len(documents) > 1:
-        raise InputError([f"{file}: a policy is one document, and these are {len(documents)}"])
-    return Policy.from_mapping(documents[0].value, file)
+    return Policy.from_mapping(read_document(file, "a policy", patience.reading).value, file)
 
 
 def _rendered(report: Report, output: str) -> str:
@@ -218,7 +215,7 @@ def _colour() -> bool:
     return wanted and sys.stdout.isatty()
 
 
-def _fail(problems: Iterable[str]) -> NoReturn:
+def fail(problems: Iterable[str]) -> NoReturn:
     """End with the exit status of wrong input and every problem on a line of its own."""
     for problem in problems:
         shown = "".join(char if char.isprintable() else "?" for char in problem)

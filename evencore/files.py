@@ -87,6 +87,16 @@ def read_documents(
     return documents
 
 
+def read_document(
+    file: str, what: str, progress: Callable[[str, int], None] = lambda _name, _size: None
+) -> Document:
+    """Read a file of one document, as `read_documents` does; `what` it is, for the message."""
+    first, *more = read_documents([file], progress=progress)
+    if more:
+        raise InputError([f"{file}: {what} is one document, and these are {1 + len(more)}"])
+    return first
+
+
 class _WrongFile(Exception):  # noqa: N818  never leaves this module
     """What is wrong with one file, without its name."""
 

@@ -31,6 +31,12 @@ logger = logging.getLogger(__name__)
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - gunicorn makes an unguessable file there, unlinked at once
 
 _BIND = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]\s]+):([0-9]{1,5})")
+_LARGEST_PORT = 65535
+
+
+def _is_address(bind: str) -> bool:
+    match = _BIND.fullmatch(bind)
+    return match is not None and int(match[2]) <= _LARGEST_PORT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +73,7 @@ class Serving:
         problems = [
             f"bind: {bind!r} is not ADDRESS:PORT, such as 0.0.0.0:8443"
             for bind in self.bind
-            if not _BIND.fullmatch(bind)
+            if not _is_address(bind)
         ]
         if not self.bind:
             problems.append("bind: nothing to serve on; give at least one ADDRESS:PORT")

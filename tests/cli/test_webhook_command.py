@@ -85,6 +85,18 @@ MISTAKES = {
     "a missing dump": (["--snapshot", "nowhere.json"], "nowhere.json"),
     "a missing policy file": (["--policy", "nowhere.yaml"], "nowhere.yaml"),
     "a kubeconfig that is not there": (["--kubeconfig", "nowhere.conf"], "nowhere.conf"),
+    "a port that does not exist": (["--bind", "127.0.0.1:99999"], "is not ADDRESS:PORT"),
+    "a certificate that is not there": (
+        ["--tls-cert", "a", "--tls-key", "b"],
+        "cannot find a and b",
+        "mount the certificate there",
+    ),
+    "several files": (
+        ["--bind", "x", "--policy", "a.yaml", "--snapshot", "b.json"],
+        "'x' is not ADDRESS:PORT",
+        "a.yaml: there is no such file",
+        "b.json: there is no such file",
+    ),
     "a certificate alone": (["--tls-cert", "a"], "--tls-cert and --tls-key: give both"),
     "a level that does not exist": (["--log-level", "loud"], "'debug', 'info', 'warning'"),
 }
@@ -103,7 +115,9 @@ def test_a_mistake_ends_it_with_2_and_a_message(flags: list[str], words: tuple[s
 def test_all_mistakes_of_a_policy_file_are_told_at_once(tmp_path: Path) -> None:
     policy = tmp_path / "policy.yaml"
     policy.write_text("cpu: up\nroundfrom: 1\nexclusions: {initial: soon}\n")
-    result = CliRunner().invoke(main, ["webhook", "--policy", str(policy)])
+    (tmp_path / "n1.json").write_text(json.dumps(node("n1").obj))
+    flags = ["--policy", str(policy), "--snapshot", str(tmp_path / "n1.json")]
+    result = CliRunner().invoke(main, ["webhook", *flags])
     assert result.exit_code == 2
     lines = result.output.splitlines()
     assert len(lines) == 3

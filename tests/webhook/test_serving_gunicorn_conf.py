@@ -76,6 +76,7 @@ def test_the_heartbeat_is_in_memory_where_that_exists(
     [
         ({"bind": ()}, "nothing to serve on"),
         ({"bind": ("8443",)}, "'8443' is not ADDRESS:PORT"),
+        ({"bind": ("0.0.0.0:65536",)}, "is not ADDRESS:PORT"),
         ({"bind": ("unix:/x",)}, "is not ADDRESS:PORT"),
         ({"bind": ("::1:8443",)}, "is not ADDRESS:PORT"),
         ({"certificate": Path("tls.crt")}, "give both"),
