@@ -6,6 +6,7 @@ one of them changed in what we use; rejections are known as soon as they are on 
 
 from __future__ import annotations
 
+import logging
 import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -26,6 +27,8 @@ from evencore.kube.source import (
 if TYPE_CHECKING:
     from evencore.domain.topology import NodeFacts
     from evencore.kube.client import Client
+
+_log = logging.getLogger(__name__)
 
 _KINDS: Final = {
     "nodes": Kind(NODES, NodeView),
@@ -100,24 +103,36 @@ class LiveSnapshot:
             self._work.clear()
             if self._stopping:
                 return
-            self._snapshot = replace(
-                self._snapshot,
-                nodes=self._nodes(),
-                namespaces=self._source.objects("namespaces"),
-                maxima=maxima(self._source.objects("limitranges").values()),
-            )
+            try:
+                self._snapshot = replace(
+                    self._snapshot,
+                    nodes=self._nodes(),
+                    namespaces=self._source.objects("namespaces"),
+                    maxima=maxima(self._source.objects("limitranges").values()),
+                )
+            except Exception:  # noqa: BLE001  if this thread ended, the picture would age unseen
+                _log.exception("the picture of the cluster stays as it was: this is a bug")
 
     def _nodes(self) -> Nodes:
-        """Put the nodes together, anew only if one changed, each only if it changed itself."""
-        views = self._source.objects("nodes")
-        same = len(views) == len(self._facts) and all(
-            self._facts[name][0] is view for name, view in views.items() if name in self._facts
+        """Put the nodes together; the ones from before if none changed in what we use of it."""
+        before, self._facts = (
+            self._facts,
+            {name: self._read(name, view) for name, view in self._source.objects("nodes").items()},
         )
-        if same and views.keys() == self._facts.keys():
-            return self._snapshot.nodes
-        facts = {}
-        for name, view in views.items():
-            known = self._facts.get(name)
-            facts[name] = known if known and known[0] is view else (view, node_facts(view))
-        self._facts = facts
-        return Nodes(fact for _, fact in facts.values())
+        same = self._facts.keys() == before.keys() and all(
+            facts is before[name][1] for name, (_, facts) in self._facts.items()
+        )
+        return self._snapshot.nodes if same else Nodes(f for _, f in self._facts.values())
+
+    def _read(self, name: str, view: NodeView) -> tuple[NodeView, NodeFacts]:
+        """Read a node, anew only if it changed; what its admin wrote wrongly is logged once."""
+        known = self._facts.get(name)
+        if known is not None and known[0] is view:
+            return known
+        facts = node_facts(view)
+        if known is not None and known[1] == facts:
+            return view, known[1]
+        for problem in facts.problems:
+            if known is None or problem not in known[1].problems:
+                _log.warning("%s; ignored", problem)
+        return view, facts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -10,14 +11,16 @@ from builders import failed, limit_range, namespace, node
 from wire.scripted import PATIENCE_S, ScriptedServer, Stream, a_list, event
 from wire.support import client_of
 
-from evencore.domain.selectors import matches
-from evencore.domain.views import PodSpec
+from evencore.domain.topology import NodeFacts, node_facts
 from evencore.kube.snapshots import LiveSnapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import pytest
     from builders import Pod
+
+    from evencore.domain.views import NodeView
 
 NODES, NAMESPACES = "/api/v1/nodes", "/api/v1/namespaces"
 LIMIT_RANGES, PODS = "/api/v1/limitranges", "/api/v1/pods"
@@ -78,19 +81,50 @@ def test_nodes_come_change_and_go(server: ScriptedServer) -> None:
         _until(lambda: [(f.name, f.width) for f in live().nodes.facts] == [("n1", 4)])
 
 
-def test_a_heartbeat_of_a_node_costs_no_new_picture(server: ScriptedServer) -> None:
+def test_an_annotation_of_others_on_a_node_costs_no_new_nodes(server: ScriptedServer) -> None:
+    """Some agents write one every few seconds, on every node."""
     _empty(server, NODES)
-    heartbeat = _versioned(node("n1").width(2).obj, 2)
+    go = threading.Event()
+    load = _versioned(node("n1").width(2).annotate("agent.example/load", "0.7").obj, 2)
     server.script(NODES, a_list([node("n1").width(2).obj]))
-    server.script(
-        NODES,
-        Stream((event("MODIFIED", heartbeat), event("ADDED", _versioned(node("n2").obj, 3)))),
-    )
+    server.script(NODES, Stream((lambda: go.wait(PATIENCE_S), event("MODIFIED", load))))
     with _live(server) as live:
-        _until(lambda: len(live().nodes.facts) == 2)
-        old, new = live().nodes.facts
-        assert (old.name, new.name) == ("n1", "n2")
-        assert matches(PodSpec(), old.name, old.labels)
+        _until(lambda: live().nodes.facts and live.missing() is None)
+        first = live()
+        go.set()
+        _until(lambda: live() is not first)
+        assert live().nodes is first.nodes
+
+
+def test_what_an_admin_wrote_wrongly_on_a_node_is_logged_once(
+    server: ScriptedServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    _empty(server, NODES)
+    wrong = node("n1").annotate("evencore.io/topology", "{")
+    server.script(NODES, a_list([wrong.obj, node("n2").obj]))
+    server.script(NODES, Stream((event("MODIFIED", _versioned(wrong.width(4).obj, 2)),)))
+    with _live(server) as live:
+        _until(lambda: [f.width for f in live().nodes.facts] == [4, None])
+    (record,) = [r for r in caplog.records if "evencore.io/topology" in r.getMessage()]
+    assert (
+        record.getMessage() == "node n1: annotation evencore.io/topology: '{' is not JSON; ignored"
+    )
+
+
+def test_a_fault_of_ours_does_not_end_the_thread_that_puts_the_picture_together(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(view: NodeView) -> NodeFacts:
+        if view.metadata.name == "odd":
+            raise RuntimeError("nobody thought of it")
+        return node_facts(view)
+
+    monkeypatch.setattr("evencore.kube.snapshots.node_facts", fails)
+    _empty(server, NODES)
+    gone = event("DELETED", _versioned(node("odd").obj, 2))
+    server.script(NODES, a_list([node("odd").obj, node("n1").width(2).obj]), Stream((gone,)))
+    with _live(server) as live:
+        _until(lambda: [f.name for f in live().nodes.facts] == ["n1"])
 
 
 def test_limits_and_annotations_of_namespaces_are_known(server: ScriptedServer) -> None:
