@@ -131,12 +131,12 @@ def test_a_problem_names_its_place_and_what_is_allowed(written: object, problem:
     [
         ({"roundFrom": "a"}, "roundFrom: 'a' is no Kubernetes quantity"),
         ({"roundFrom": "-1"}, "roundFrom: '-1' is negative"),
-        ({"ignoredNamespaces": "kube"}, "ignoredNamespaces: "),
+        ({"ignoredNamespaces": "kube"}, "ignoredNamespaces: must be a list, not 'kube'"),
         ({"ignoredNamespaces": [1]}, "ignoredNamespaces.0: "),
-        ({"exclusions": [1]}, "exclusions: "),
+        ({"exclusions": [1]}, "exclusions: must be a map with any of initial, maximum, not [1]"),
         ({1: 2}, "1: "),
-        ([1], ""),
-        ("text", ""),
+        ([1], "must be a map with any of cpu, defaultThreadsPerCore, "),
+        ("text", "must be a map with any of cpu, defaultThreadsPerCore, "),
     ],
     ids=ascii,
 )
