@@ -125,17 +125,19 @@ def test_requirements_can_be_taken_as_met() -> None:
 
 
 @pytest.mark.parametrize("operator", ["In", "NotIn"])
-def test_a_pod_that_lists_a_thousand_hosts_costs_no_more_than_a_look_at_each(operator: str) -> None:
-    names = [f"n{number}" for number in range(2000)]
+def test_a_pod_that_lists_thousands_of_hosts_costs_no_more_than_a_look_at_each(
+    operator: str,
+) -> None:
+    names = [f"n{number}" for number in range(10_000)]
     index = NodeIndex([(name, {"kubernetes.io/hostname": name}) for name in names])
-    hosts = expression("kubernetes.io/hostname", operator, *names[:1000])
+    hosts = expression("kubernetes.io/hostname", operator, *names[:5000])
     spec = _expressions(hosts).view.spec
     assert spec is not None
     index.allowed(spec)  # indexes the label
     begin = time.process_time()
-    assert index.allowed(spec).bit_count() == 1000
-    # Each host with each node would take a second.
-    assert time.process_time() - begin < 0.05
+    assert index.allowed(spec).bit_count() == 5000
+    # A comparison of each host with each node takes half a second.
+    assert time.process_time() - begin < 0.1
 
 
 def test_an_index_of_no_nodes_allows_none() -> None:
