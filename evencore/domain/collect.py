@@ -5,10 +5,10 @@ For what has no cluster at hand: `evencore explain`, `evencore webhook --snapsho
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evencore.domain.objects import items_of
 from evencore.domain.rejection import rejection_of
 from evencore.domain.snapshot import Nodes, Snapshot, by_owner, maxima
 from evencore.domain.topology import node_facts
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from msgspec import Struct
 
+    from evencore.domain.objects import Object
+
 _VIEWS: Mapping[str, type[Struct]] = {
     "Node": NodeView,
     "Namespace": NamespaceView,
@@ -41,25 +43,14 @@ class Collected:
     """A snapshot and what it was made of."""
 
     snapshot: Snapshot
-    counts: Mapping[str, int]  # objects used, by kind
-    ignored: Mapping[str, int]  # objects of other kinds
     problems: tuple[str, ...] = ()  # what an admin wrote on a node and we could not read
     # A dump stands still, so exclusions are judged as of its newest rejection, not of today.
     newest_rejection: datetime | None = None
-    nodes_without_facts: int = 0
 
 
-def flatten(value: object) -> Iterator[dict[str, Any]]:
+def flatten(value: object) -> Iterator[Object]:
     """Yield the objects of a document: itself, or what a List (or PodList, …) holds."""
-    if not isinstance(value, dict):
-        return
-    kind, items = value.get("kind"), value.get("items")
-    if isinstance(kind, str) and kind.endswith("List") and isinstance(items, list):
-        for item in items:
-            if isinstance(item, dict):  # the items of a typed list need not repeat their kind
-                yield from flatten({"kind": kind.removesuffix("List"), **item})
-    else:
-        yield value
+    return (item for item in items_of(value) if isinstance(item, dict))
 
 
 def collect(documents: Iterable[object]) -> Collected:
@@ -68,14 +59,11 @@ def collect(documents: Iterable[object]) -> Collected:
     An object that cannot be read in part is used as far as it can be; nothing is raised.
     """
     views: dict[str, list[Any]] = {kind: [] for kind in _VIEWS}
-    ignored: Counter[str] = Counter()
     for document in documents:
         for item in flatten(document):
             kind = item.get("kind")
             if isinstance(kind, str) and kind in _VIEWS:
                 views[kind].append(read(_VIEWS[kind], item)[0])
-            else:
-                ignored[str(kind)] += 1
     topologies = {_name(view): view for view in views["NodeResourceTopology"]}
     facts = [node_facts(view, topologies.get(_name(view))) for view in views["Node"]]
     rejections = [r for pod in views["Pod"] if (r := rejection_of(pod)) is not None]
@@ -86,11 +74,8 @@ def collect(documents: Iterable[object]) -> Collected:
             maxima(views["LimitRange"]),
             by_owner(rejections),
         ),
-        {kind: len(found) for kind, found in views.items() if found},
-        ignored,
         tuple(problem for node in facts for problem in node.problems),
         max((r.at for r in rejections if r.at), default=None),
-        sum(1 for node in facts if node.width is None and node.max_container is None),
     )
 
 

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from evencore.domain.objects import map_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Object = dict[str, Any]
+    from evencore.domain.objects import Object
 
 
 def defaulted(pod: Object, limit_ranges: Iterable[Object] = ()) -> Object:
@@ -36,16 +38,15 @@ def defaulted(pod: Object, limit_ranges: Iterable[Object] = ()) -> Object:
 
 
 def _limits(limit_range: Object) -> list[Object]:
-    spec = limit_range.get("spec")
-    limits = spec.get("limits") if isinstance(spec, dict) else None
+    limits = map_at(limit_range, "spec").get("limits")
     items = limits if isinstance(limits, list) else []
     return [item for item in items if isinstance(item, dict) and item.get("type") == "Container"]
 
 
 def _defaults_of(item: Object) -> tuple[Object, Object]:
     """Return the default requests and limits of one item of a LimitRange."""
-    limits = _map(item, "max") | _map(item, "default")
-    return _map(item, "min") | limits | _map(item, "defaultRequest"), limits
+    limits = map_at(item, "max") | map_at(item, "default")
+    return map_at(item, "min") | limits | map_at(item, "defaultRequest"), limits
 
 
 def _container(container: Object, defaults: list[tuple[Object, Object]]) -> Object:
@@ -55,15 +56,10 @@ def _container(container: Object, defaults: list[tuple[Object, Object]]) -> Obje
     resources = resources or {}
     if any(not isinstance(resources.get(part) or {}, dict) for part in ("requests", "limits")):
         return container
-    limits = _map(resources, "limits")
-    requests = limits | _map(resources, "requests")
+    limits = map_at(resources, "limits")
+    requests = limits | map_at(resources, "requests")
     for more_requests, more_limits in defaults:
         requests = more_requests | requests
         limits = more_limits | limits
     new = {part: m for part, m in (("requests", requests), ("limits", limits)) if m}
     return container | {"resources": resources | new} if new else container
-
-
-def _map(value: Object, key: str) -> Object:
-    inner = value.get(key)
-    return inner if isinstance(inner, dict) else {}

@@ -8,12 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evencore.domain.objects import items_of, map_at, text_at
 from evencore.domain.text import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
-Object = dict[str, Any]
+    from evencore.domain.objects import Object
 
 
 class Source(NamedTuple):
@@ -101,7 +102,7 @@ def find_pods(documents: Iterable[tuple[Source, object]], namespace: str = "") -
     passed_over: list[PassedOver] = []
     problems: list[str] = []
     for source, value in documents:
-        for item in _objects(value):
+        for item in items_of(value):
             if not isinstance(item, dict) or not isinstance(item.get("kind"), str):
                 what = "an object without a kind" if isinstance(item, dict) else quoted(item)
                 if item is not None:  # an empty document says nothing
@@ -116,28 +117,10 @@ def find_pods(documents: Iterable[tuple[Source, object]], namespace: str = "") -
     return Manifests(tuple(pods), tuple(passed_over), tuple(problems))
 
 
-def _objects(value: object) -> Iterator[Any]:
-    """Yield a document's objects in their order: itself, or what its lists hold."""
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, list):
-            waiting += reversed(one)
-            continue
-        kind = one.get("kind") if isinstance(one, dict) else None
-        items = one.get("items") if isinstance(one, dict) else None
-        if isinstance(kind, str) and kind.endswith("List") and isinstance(items, list):
-            # The items of a typed list (DeploymentList) need not repeat their kind.
-            inner = {"kind": kind.removesuffix("List")} if kind != "List" else {}
-            waiting += [inner | i if isinstance(i, dict) else i for i in reversed(items)]
-        else:
-            yield one
-
-
 def _in_object(item: Object, source: Source, namespace: str) -> tuple[list[FoundPod], str | None]:
     """Find the pods of one object, or say why it is no valid manifest of its kind."""
     kind, name = item["kind"], _name(item)
-    where = _text(_map(item, "metadata"), "namespace") or namespace
+    where = text_at(map_at(item, "metadata"), "namespace") or namespace
     if kind == "Pod":
         if not _is_template(item):
             return [], f"Pod {name} has no spec.containers"
@@ -161,7 +144,7 @@ def _in_object(item: Object, source: Source, namespace: str) -> tuple[list[Found
 
 
 def _is_template(value: object) -> bool:
-    containers = _map(value, "spec").get("containers")
+    containers = map_at(value, "spec").get("containers")
     return isinstance(containers, list) and any(isinstance(c, dict) for c in containers)
 
 
@@ -186,7 +169,7 @@ def _templates(item: Object) -> Iterator[tuple[str, Object]]:
 def _from_template(template: Object, item: Object, owner: str, namespace: str) -> Object:
     """Make the pod that a controller sends (GetPodFromTemplate of pkg/controller)."""
     name = _name(item)
-    written = _map(template, "metadata")
+    written = map_at(template, "metadata")
     metadata: Object = {"generateName": f"{name}-"}
     metadata |= {key: written[key] for key in _FROM_TEMPLATE if written.get(key) is not None}
     if namespace:
@@ -194,7 +177,7 @@ def _from_template(template: Object, item: Object, owner: str, namespace: str) -
     if owner:
         # The uid is known only if the object comes from a cluster and owns its pods itself.
         own = owner == item["kind"]
-        uid = _text(_map(item, "metadata"), "uid") if own else ""
+        uid = text_at(map_at(item, "metadata"), "uid") if own else ""
         metadata["ownerReferences"] = [
             {
                 "apiVersion": item.get("apiVersion", "v1") if own else _API_VERSIONS[owner],
@@ -213,10 +196,10 @@ _API_VERSIONS = {"ReplicaSet": "apps/v1", "Job": "batch/v1"}
 def _as_created(item: Object) -> tuple[Object, tuple[str, ...]]:
     """Return a pod as it was when it was created; one read from a cluster has been scheduled."""
     spec = item["spec"]
-    if not _text(_map(item, "metadata"), "uid"):
+    if not text_at(map_at(item, "metadata"), "uid"):
         return item, ()
     pod = {key: value for key, value in item.items() if key != "status"}
-    if not _text(spec, "nodeName"):
+    if not text_at(spec, "nodeName"):
         return pod, ()
     pod["spec"] = {key: value for key, value in spec.items() if key != "nodeName"}
     return pod, (f"it ran on {spec['nodeName']}; judged as if it were created anew",)
@@ -232,21 +215,11 @@ def _reason(item: Object) -> str:
 
 
 def _name(item: Object) -> str:
-    metadata = _map(item, "metadata")
-    return _text(metadata, "name") or _text(metadata, "generateName") or "(without a name)"
+    metadata = map_at(item, "metadata")
+    return text_at(metadata, "name") or text_at(metadata, "generateName") or "(without a name)"
 
 
 def _at(item: object, path: Iterable[str]) -> Any:  # noqa: ANN401  any JSON
     for key in path:
-        item = _map(item, key)
+        item = map_at(item, key)
     return item
-
-
-def _map(value: object, key: str) -> Mapping[str, Any]:
-    inner = value.get(key) if isinstance(value, dict) else None
-    return inner if isinstance(inner, dict) else {}
-
-
-def _text(value: Mapping[str, Any], key: str) -> str:
-    text = value.get(key)
-    return text if isinstance(text, str) else ""

@@ -9,18 +9,19 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from evencore.domain.collect import Collected, collect, flatten
 from evencore.domain.defaulting import defaulted
 from evencore.domain.manifests import FoundPod, Manifests, Source, find_pods
+from evencore.domain.objects import map_at, text_at
 from evencore.domain.resources import read_amounts
 from evencore.domain.views import PodView
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-Object = dict[str, Any]
+    from evencore.domain.objects import Object
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,8 @@ def _applied(known: Sequence[Object], written: Sequence[Object], namespace: str)
             before = result.get(place.get(key, key), {})
             # kubectl apply leaves labels that others put there, such as that of admission.
             merged = {
-                part: _map(_map(before, "metadata"), part) | _map(_map(item, "metadata"), part)
+                part: map_at(map_at(before, "metadata"), part)
+                | map_at(map_at(item, "metadata"), part)
                 for part in ("labels", "annotations")
             }
             result[place.get(key, key)] = {"kind": kind, "metadata": {"name": name, **merged}}
@@ -152,10 +154,4 @@ def _with_owner(found: FoundPod, owner: _Owner) -> FoundPod:
 
 
 def _metadata(item: Object, key: str) -> str:
-    text = _map(item, "metadata").get(key)
-    return text if isinstance(text, str) else ""
-
-
-def _map(item: Object, key: str) -> Object:
-    inner = item.get(key)
-    return inner if isinstance(inner, dict) else {}
+    return text_at(map_at(item, "metadata"), key)

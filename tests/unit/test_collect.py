@@ -1,4 +1,4 @@
-"""Objects of any kind become a snapshot; what is none of ours is counted, nothing is raised."""
+"""Objects of any kind become a snapshot; what is none of ours is left, nothing is raised."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ def test_each_kind_finds_its_place() -> None:
     assert list(found.snapshot.namespaces) == ["apps"]
     assert found.snapshot.maxima == {"apps": Maxima(container=CpuMaximum(3000, "lr"))}
     assert [r.node for r in found.snapshot.rejections["rs-1"]] == ["n1"]
-    assert found.counts == {"Node": 1, "Namespace": 1, "LimitRange": 1, "Pod": 1}
 
 
 def test_a_node_resource_topology_finds_its_node_in_any_order() -> None:
@@ -38,9 +37,9 @@ def test_a_node_resource_topology_finds_its_node_in_any_order() -> None:
         assert collect(objects).snapshot.nodes.facts[0].max_container == 22
 
 
-def test_other_kinds_are_counted_and_left() -> None:
-    found = collect([{"kind": "Service"}, {"kind": "Service"}, {"no": "kind"}, {"kind": 7}])
-    assert found.ignored == {"Service": 2, "None": 1, "7": 1}
+def test_other_kinds_are_left() -> None:
+    found = collect([{"kind": "Service"}, {"no": "kind"}, {"kind": 7}, node("n1").obj])
+    assert [f.name for f in found.snapshot.nodes.facts] == ["n1"]
 
 
 def test_only_rejected_pods_leave_a_trace() -> None:
@@ -51,11 +50,6 @@ def test_the_newest_rejection_dates_a_dump() -> None:
     ago = timedelta(hours=3)
     pods = [failed("n1").rejected("n1", ago=ago).obj, failed("n2").rejected("n2", ago=2 * ago).obj]
     assert collect(pods).newest_rejection == NOW - ago
-
-
-def test_nodes_of_which_nothing_is_known_are_counted() -> None:
-    nodes = [node("n1").obj, node("n2").width(2).obj, node("n3").largest(4).obj]
-    assert collect(nodes).nodes_without_facts == 1
 
 
 def test_what_an_admin_wrote_wrongly_is_told() -> None:
@@ -78,7 +72,7 @@ def test_what_an_admin_wrote_wrongly_is_told() -> None:
         pytest.param({"kind": "List", "items": None}, ["List"], id="a list without items"),
         pytest.param(None, [], id="an empty document"),
         pytest.param("text", [], id="text"),
-        pytest.param([{"kind": "Pod"}], [], id="an array"),
+        pytest.param([{"kind": "Pod"}], ["Pod"], id="an array"),
     ],
 )
 def test_lists_are_flattened(document: Any, want: list[str]) -> None:  # noqa: ANN401  any JSON
