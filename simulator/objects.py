@@ -1,0 +1,48 @@
+"""Objects as plain dicts, and the few things that everything does with them.
+
+An object in the store is never changed: whoever wants another one makes a copy first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+Object = dict[str, Any]
+Key = tuple[str, str]
+"""Namespace (empty for what is cluster-wide) and name."""
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder()
+encode = _encoder.encode
+
+
+def copy(obj: Object) -> Object:
+    """Copy an object in depth; through JSON, which is ten times as fast as copy.deepcopy."""
+    copied: Object = _decoder.decode(_encoder.encode(obj))
+    return copied
+
+
+def key_of(obj: Object) -> Key:
+    """Give the key of an object."""
+    metadata = obj["metadata"]
+    return metadata.get("namespace", ""), metadata["name"]
+
+
+def dig(obj: Any, *path: str) -> Any:  # noqa: ANN401  any JSON value
+    """Follow keys down to a value; None where something on the way is missing or no map."""
+    for part in path:
+        if not isinstance(obj, dict):
+            return None
+        obj = obj.get(part)
+    return obj
+
+
+def controller_of(obj: Object) -> Object | None:
+    """Give the ownerReference of the controller, if there is one."""
+    for reference in dig(obj, "metadata", "ownerReferences") or ():
+        if reference.get("controller"):
+            found: Object = reference
+            return found
+    return None

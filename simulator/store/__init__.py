@@ -1,0 +1,1 @@
+"""Where the objects of the pocket cluster are: versions, history, deletion, garbage collection."""

@@ -1,0 +1,125 @@
+"""What a delete makes of an object: gone, or on its way. Pure.
+
+Kubernetes rules: rest.BeforeDelete (a grace period may be shortened, never lengthened), pod
+strategy CheckGracefulDelete (a pod that no kubelet has, or that has ended, needs no grace), and
+Store.Delete (finalizers hold an object; propagationPolicy is said in two finalizers of its own).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from simulator.clock import timestamp
+from simulator.errors import conflict
+from simulator.objects import dig
+from simulator.resources import PODS
+
+if TYPE_CHECKING:
+    from simulator.objects import Object
+    from simulator.resources import Resource
+
+FOREGROUND: Final = "foregroundDeletion"
+ORPHAN: Final = "orphan"
+_DEFAULT_GRACE_S: Final = 30
+
+
+class Options(NamedTuple):
+    """The DeleteOptions that matter here."""
+
+    grace_s: int | None = None
+    uid: str | None = None
+    version: str | None = None
+    propagation: str | None = None  # Background, Foreground, Orphan
+
+    @classmethod
+    def read(cls, body: Object) -> Options:
+        """Read a DeleteOptions object."""
+        wanted = body.get("preconditions") or {}
+        propagation: Any = body.get("propagationPolicy")
+        if propagation is None and body.get("orphanDependents") is not None:
+            propagation = "Orphan" if body["orphanDependents"] else "Background"
+        return cls(
+            body.get("gracePeriodSeconds"),
+            wanted.get("uid"),
+            wanted.get("resourceVersion"),
+            propagation,
+        )
+
+
+def check_preconditions(resource: Resource, obj: Object, options: Options) -> None:
+    """Raise a 409 if the object is not the one that was meant."""
+    metadata = obj["metadata"]
+    if options.uid is not None and options.uid != metadata["uid"]:
+        why = (
+            f"Precondition failed: UID in precondition: {options.uid}, "
+            f"UID in object meta: {metadata['uid']}"
+        )
+        raise conflict(resource, metadata["name"], why)
+    if options.version is not None and options.version != metadata["resourceVersion"]:
+        why = (
+            f"the ResourceVersion in the precondition ({options.version}) does not match the "
+            f"ResourceVersion in record ({metadata['resourceVersion']}). "
+            "The object might have been modified"
+        )
+        raise conflict(resource, metadata["name"], why)
+
+
+def grace_of(resource: Resource, obj: Object, options: Options) -> int:
+    """Tell how many seconds this object is given; only pods know grace."""
+    if resource is not PODS:
+        return 0
+    if not dig(obj, "spec", "nodeName") or dig(obj, "status", "phase") in ("Failed", "Succeeded"):
+        return 0
+    if options.grace_s is not None:
+        return max(0, options.grace_s)
+    asked = dig(obj, "spec", "terminationGracePeriodSeconds")
+    return asked if isinstance(asked, int) else _DEFAULT_GRACE_S
+
+
+def after_delete(resource: Resource, obj: Object, options: Options, now: float) -> Object | None:
+    """Return the object as the delete leaves it; None if it is gone at once."""
+    metadata = obj["metadata"]
+    finalizers = _finalizers(metadata.get("finalizers") or [], options.propagation)
+    grace = grace_of(resource, obj, options)
+    if "deletionTimestamp" in metadata:
+        grace = min(grace, metadata.get("deletionGracePeriodSeconds", 0))
+    if grace == 0 and not finalizers and not _namespace_is_full(resource, obj):
+        return None
+    changed = dict(metadata)
+    if finalizers:
+        changed["finalizers"] = finalizers
+    else:
+        changed.pop("finalizers", None)
+    if changed.get("deletionGracePeriodSeconds") != grace:
+        changed["deletionTimestamp"] = timestamp(now + grace)
+        changed["deletionGracePeriodSeconds"] = grace
+        if resource.generation and "deletionTimestamp" not in metadata:
+            changed["generation"] = metadata.get("generation", 0) + 1
+    left = {**obj, "metadata": changed}
+    if _namespace_is_full(resource, obj):
+        left["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
+    return left
+
+
+def is_over(resource: Resource, obj: Object) -> bool:
+    """Tell whether an object that was being deleted has nothing left to wait for."""
+    metadata = obj["metadata"]
+    return (
+        "deletionTimestamp" in metadata
+        and not metadata.get("finalizers")
+        and not metadata.get("deletionGracePeriodSeconds")
+        and not _namespace_is_full(resource, obj)
+    )
+
+
+def _namespace_is_full(resource: Resource, obj: Object) -> bool:
+    """Namespaces have finalizers of their own: spec.finalizers, emptied through /finalize."""
+    return resource.plural == "namespaces" and bool(dig(obj, "spec", "finalizers"))
+
+
+def _finalizers(have: list[str], propagation: str | None) -> list[str]:
+    if propagation is None:
+        return have
+    rest = [one for one in have if one not in (FOREGROUND, ORPHAN)]
+    extra = {"Foreground": [FOREGROUND], "Orphan": [ORPHAN]}.get(propagation, [])
+    return rest + extra

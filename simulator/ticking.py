@@ -1,0 +1,34 @@
+"""Drives a clock within an asyncio loop: sleeps until something is due, then does it.
+
+For: real and faster clocks, and what is due at once on a virtual one.
+Not for: moving a virtual clock; whoever plays a scenario does that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from simulator.clock import Clock
+
+_log = logging.getLogger(__name__)
+
+
+async def tick(clock: Clock) -> None:
+    """Do what is due, for ever; ends only by being cancelled."""
+    sooner = asyncio.Event()
+    clock.on_sooner = sooner.set
+    while True:
+        sooner.clear()
+        try:
+            clock.run_due()
+        except Exception:  # noqa: BLE001  what is due may fail in any way
+            # A fault in one part must not stop the time of all the others.
+            _log.exception("something that was due failed; the clock goes on")
+            continue
+        try:
+            await asyncio.wait_for(sooner.wait(), clock.real_wait())
+        except TimeoutError:
+            continue
