@@ -55,8 +55,6 @@ _AMOUNTS: list[list[object]] = [
 equal_amounts = st.sampled_from(_AMOUNTS).flatmap(
     lambda same: st.tuples(st.sampled_from(same), st.sampled_from(same))
 )
-
-
 _shapes = st.sampled_from(["equal"] * 12 + ["limits", "null", "cpu", "less", "extra", "none"])
 
 
@@ -66,9 +64,7 @@ def containers(draw: st.DrawFn, name: str) -> Json:
     request, limit = draw(equal_amounts)
     built = container(name)
     requests, limits = {"cpu": request, "memory": "1Gi"}, {"cpu": limit, "memory": "1024Mi"}
-    match draw(
-        st.sampled_from(["equal"] * 12 + ["limits", "null", "cpu", "less", "extra", "none"])
-    ):
+    match draw(_shapes):
         case "equal":
             built.requests(requests).limits(limits)
         case "limits":

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.json import Encoder
 
 from evencore.domain.decision import Decision, decide
 from evencore.domain.patching import operations
@@ -64,7 +65,7 @@ class Mutator:
             request, problems = review.decode(body)
         except review.NotAReview as error:
             self._tell(Outcome("refused", detail=str(error)), begin)
-            return BAD_REQUEST, f'{{"error":{_quote(str(error))}}}'.encode()
+            return BAD_REQUEST, _encode_json({"error": str(error)})
         try:
             answer, outcome = self._answer(request, problems)
         except Exception as error:  # noqa: BLE001  fail-open: no fault of ours may stop a pod
@@ -104,5 +105,4 @@ class Mutator:
             return
 
 
-def _quote(text: str) -> str:
-    return '"' + text.replace("\\", "/").replace('"', "'") + '"'
+_encode_json = Encoder().encode

@@ -83,7 +83,7 @@ def node_facts(node: NodeView, topology: TopologyView | None = None) -> NodeFact
     admin, problems = _annotation(text, name) if text is not None else (Topology(), ())
     seen = _discovered(topology) if topology is not None else Topology()
 
-    width = admin.threads_per_core or _width_label(labels) or seen.threads_per_core
+    width = admin.threads_per_core or _width_label(labels)  # NodeResourceTopologies tell none
     numa = admin.numa or seen.numa
     policy = admin.policy or seen.policy
     scope = admin.scope or seen.scope

@@ -161,7 +161,7 @@ def test_failed_handshakes_leave_nothing_behind(server: Running) -> None:
         assert (await client.post(REVIEW)).status == 200
         before = len(os.listdir(open_files))  # noqa: PTH208 - a count
         await asyncio.gather(*(attempt(b"GET / HTTP/1.1\r\n\r\n") for _ in range(50)))
-        while len(os.listdir(open_files)) > before:  # noqa: PTH208
+        while len(os.listdir(open_files)) > before:  # noqa: PTH208 - a count
             assert (await client.post(REVIEW)).status == 200
 
     run(server, scenario)
