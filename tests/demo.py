@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from processes import webhook
+from servers import webhook
 
 HERE = Path(__file__).parent
 CAPTURES = HERE / "captures"

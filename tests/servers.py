@@ -1,21 +1,22 @@
-"""Starts `stub_server.py` as a process of its own, waits until it is ready, and ends it."""
+"""Server processes for tests, over TLS, ended with the block: the real webhook, or a stub of it."""
 
 import contextlib
+import http.client
 import re
 import ssl
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 
 from certificates import Authority, SecretVolume
 
-SCRIPT = Path(__file__).with_name("stub_server.py")
+STUB = Path(__file__).with_name("stub_server.py")
+EVENCORE = Path(sys.executable).with_name("evencore")
 
 # Generous: the machine that runs the tests may be busy with something else.
 DEADLINE = 30.0
@@ -29,25 +30,32 @@ class Running:
     authority: Authority
     volume: SecretVolume
     log_file: Path
-    port: int = 0  # the kernel chooses it, see the log
+    port: int = 0  # the kernel chooses it, the log tells it
 
     def client_context(self) -> ssl.SSLContext:
         """Make a client's TLS context that trusts only this server's authority."""
         context = ssl.create_default_context(cadata=self.authority.pem)
-        context.check_hostname = False  # probes come by address
+        context.check_hostname = False  # we dial an address; the certificate has a name
         return context
+
+    def connect(self) -> http.client.HTTPSConnection:
+        """Open a connection that verifies the certificate as an API server would."""
+        context = self.client_context()
+        return http.client.HTTPSConnection(
+            "127.0.0.1", self.port, timeout=DEADLINE, context=context
+        )
+
+    def call(self, method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
+        """Send one request over a connection of its own."""
+        with contextlib.closing(self.connect()) as connection:
+            connection.request(method, path, body)
+            response = connection.getresponse()
+            return response.status, response.read()
 
     def get(self, path: str) -> tuple[int, str]:
         """GET over a connection of its own."""
-        url = f"https://127.0.0.1:{self.port}{path}"
-        try:
-            with urllib.request.urlopen(
-                url, timeout=DEADLINE, context=self.client_context()
-            ) as answer:
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, error.read().decode()
+        status, body = self.call("GET", path)
+        return status, body.decode()
 
     def log(self) -> str:
         """Read what the server has logged so far."""
@@ -64,6 +72,25 @@ class Running:
             assert time.monotonic() < deadline, f"{text!r} is not in the log:\n{self.log()}"
             time.sleep(0.01)
 
+    def wait_for(self, status: int) -> bytes:
+        """Wait until /readyz answers with this; returns its body."""
+        deadline = time.monotonic() + DEADLINE
+        while True:
+            assert self.process.poll() is None, f"the server ended:\n{self.log()}"
+            listening = re.search(r"Listening at: https://127\.0\.0\.1:(\d+) ", self.log())
+            if listening is not None:
+                self.port = int(listening[1])
+                with contextlib.suppress(OSError, http.client.HTTPException):
+                    seen, body = self.call("GET", "/readyz")
+                    if seen == status:
+                        return body
+            assert time.monotonic() < deadline, f"/readyz is not {status}:\n{self.log()}"
+            time.sleep(0.02)
+
+    def wait_ready(self) -> None:
+        """Wait until /readyz says that all is well."""
+        self.wait_for(HTTPStatus.OK)
+
     def worker_pid(self) -> int:
         """Process id of the (first) worker."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
@@ -71,8 +98,41 @@ class Running:
 
 
 @contextlib.contextmanager
+def webhook(directory: Path, *flags: str, ready: bool = True) -> Iterator[Running]:
+    """Run `evencore webhook` as people do, with these flags beside address and certificate."""
+    volume = SecretVolume(directory / "tls")
+    command = [
+        str(EVENCORE), "webhook", "--bind", "127.0.0.1:0",
+        "--tls-cert", str(volume.certificate), "--tls-key", str(volume.key),
+        "--drain-seconds", "0", "--closing-seconds", "0", *flags,
+    ]  # fmt: skip
+    with _run(command, directory, volume) as running:
+        if ready:
+            running.wait_ready()
+        yield running
+
+
+@contextlib.contextmanager
+def serve(directory: Path, **options: object) -> Iterator[Running]:
+    """Run stub_server.py with its options; what differs from real is the answer, and patience."""
+    directory.mkdir(exist_ok=True)
+    volume = SecretVolume(directory / "tls")
+    arguments = {
+        "bind": "127.0.0.1:0",
+        "certificate": volume.certificate,
+        "key": volume.key,
+        **options,
+    }
+    command = [sys.executable, "-W", "error", str(STUB)]
+    command += [f"--{name.replace('_', '-')}={value}" for name, value in arguments.items()]
+    with _run(command, directory, volume) as running:
+        running.wait_ready()
+        yield running
+
+
+@contextlib.contextmanager
 def serve_many(directory: Path, count: int, **options: object) -> Iterator[list[Running]]:
-    """Run that many servers, each in a directory of its own; they start at the same time."""
+    """Run that many stubs, each in a directory of its own; they start at the same time."""
     directory.mkdir(exist_ok=True)
     with contextlib.ExitStack() as stack, ThreadPoolExecutor(count) as threads:
         contexts = [serve(directory / str(number), **options) for number in range(count)]
@@ -85,25 +145,13 @@ def serve_many(directory: Path, count: int, **options: object) -> Iterator[list[
 
 
 @contextlib.contextmanager
-def serve(directory: Path, **options: object) -> Iterator[Running]:
-    """Run a server over TLS with the options of stub_server.py, until the block ends."""
-    directory.mkdir(exist_ok=True)
+def _run(command: list[str], directory: Path, volume: SecretVolume) -> Iterator[Running]:
     authority = Authority()
-    volume = SecretVolume(directory / "tls")
     volume.write(authority.issue())
-    arguments = {
-        "bind": "127.0.0.1:0",
-        "certificate": volume.certificate,
-        "key": volume.key,
-        **options,
-    }
-    command = [sys.executable, "-W", "error", str(SCRIPT)]
-    command += [f"--{name.replace('_', '-')}={value}" for name, value in arguments.items()]
     log_file = directory / "log"
     with log_file.open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
         running = Running(process, authority, volume, log_file)
         try:
-            _wait_until_ready(running)
             yield running
         finally:
             if process.poll() is None:
@@ -113,17 +161,3 @@ def serve(directory: Path, **options: object) -> Iterator[Running]:
                 finally:
                     process.kill()
     assert "Traceback" not in running.log(), running.log()
-
-
-def _wait_until_ready(running: Running) -> None:
-    deadline = time.monotonic() + DEADLINE
-    while True:
-        assert running.process.poll() is None, f"the server ended:\n{running.log()}"
-        listening = re.search(r"Listening at: https://127\.0\.0\.1:(\d+) ", running.log())
-        if listening is not None:
-            running.port = int(listening[1])
-            with contextlib.suppress(OSError):
-                if running.get("/readyz")[0] == 200:
-                    return
-        assert time.monotonic() < deadline, f"the server is not ready:\n{running.log()}"
-        time.sleep(0.02)

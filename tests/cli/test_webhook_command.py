@@ -11,7 +11,7 @@ import pytest
 import yaml
 from builders import failed, limit_range, node, pod, review
 from click.testing import CliRunner
-from processes import webhook
+from servers import webhook
 from wire.scripted import ScriptedServer, a_list
 
 from evencore.cli import main
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from builders import Review
-    from processes import Server
+    from servers import Running
 
 
-def _admit(server: Server, request: Review) -> dict:
+def _admit(server: Running, request: Review) -> dict:
     status, body = server.call("POST", "/mutate?timeout=3s", request.body)
     assert status == 200
     response = json.loads(body)["response"]
