@@ -65,6 +65,8 @@ def load_context(files: CertificateFiles) -> ssl.SSLContext:
     context.num_tickets = 0
     try:
         for file in (files.certificate, files.key):
+            if file.is_fifo():  # reading it would wait for ever, and every admission with it
+                raise CertificateError(f"{file} is a pipe; a file is needed")
             file.read_bytes()  # load_cert_chain does not say which of the two it could not read
         context.load_cert_chain(files.certificate, files.key, password=_no_password(files.key))
     except ssl.SSLError as error:
@@ -133,10 +135,11 @@ class CurrentContext:
             real = self._files.resolve()
             # Before they are read: files that change meanwhile count as changed again.
             return real, real.version()
-        except OSError as error:
+        except (OSError, RuntimeError) as error:  # the latter for a circle of links, until 3.13
+            reason = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) else error
             raise CertificateError(
                 f"cannot find {self._files.certificate} and {self._files.key} "
-                f"({error.strerror}: {error.filename}); mount the certificate there"
+                f"({reason}); mount the certificate there"
             ) from error
 
     def _choose(self, connection: ssl.SSLObject, _name: str | None, _base: ssl.SSLContext) -> None:

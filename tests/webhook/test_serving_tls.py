@@ -1,6 +1,7 @@
 """The TLS context and its renewal, with handshakes in memory."""
 
 import logging
+import os
 import ssl
 from pathlib import Path
 
@@ -198,6 +199,14 @@ def damage(volume: SecretVolume, authority: Authority, how: str) -> None:
             volume.write(Pair(new.certificate, encrypted(new), ""))
         case "no directory":
             volume.key.parent.rename(volume.key.parent.with_name("elsewhere"))
+        case "links in a circle":
+            data = volume.key.parent / "..data"
+            data.unlink()
+            data.symlink_to(data.name)
+        case "a pipe":
+            key = volume.key.resolve()
+            key.unlink()
+            os.mkfifo(key)
 
 
 DAMAGE = {
@@ -206,6 +215,8 @@ DAMAGE = {
     "empty key": r"tls\.crt and .*tls\.key are not a certificate and its key in PEM",
     "encrypted key": r"tls\.key is encrypted; store it without a password",
     "no directory": r"cannot find .*tls\.crt and .*tls\.key \(No such file .*\); mount",
+    "links in a circle": r"cannot find .*tls\.crt and .*tls\.key \(.*\.\.data.*\); mount",
+    "a pipe": r"tls\.key is a pipe; a file is needed",
 }
 
 
@@ -233,7 +244,7 @@ def test_unusable_files_keep_the_old_certificate_and_are_told_once(
     assert record.getMessage().startswith("the old certificate stays in use: ")
     assert record.levelname == "ERROR"
 
-    if how != "no directory":
+    if how not in {"no directory", "links in a circle"}:
         good = authority.issue()
         volume.write(good)
         assert current.refresh()
