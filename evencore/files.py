@@ -91,10 +91,10 @@ def read_document(
     file: str, what: str, progress: Callable[[str, int], None] = lambda _name, _size: None
 ) -> Document:
     """Read a file of one document, as `read_documents` does; `what` it is, for the message."""
-    first, *more = read_documents([file], progress=progress)
-    if more:
-        raise InputError([f"{file}: {what} is one document, and these are {1 + len(more)}"])
-    return first
+    documents = read_documents([file], progress=progress)
+    if len(documents) != 1:  # none in an empty list
+        raise InputError([f"{file}: {what} is one document, and these are {len(documents)}"])
+    return documents[0]
 
 
 class _WrongFile(Exception):  # noqa: N818  never leaves this module
@@ -104,6 +104,8 @@ class _WrongFile(Exception):  # noqa: N818  never leaves this module
 def _bytes(name: str, stdin: BinaryIO | None) -> bytes:
     try:
         if name == STDIN:
+            if stdin is None and sys.stdin is None:
+                raise _WrongFile("it is closed; pipe something into it, or name a file")
             content = (stdin or sys.stdin.buffer).read(MOST_BYTES + 1)
         else:
             with Path(name).open("rb") as file:

@@ -9,7 +9,7 @@ import pytest
 
 from evencore import files
 from evencore.domain.manifests import Source
-from evencore.files import InputError, read_documents
+from evencore.files import InputError, read_document, read_documents
 from evencore.kubeyaml import MOST_ALIASED, YamlError, plain, read_yaml
 
 if TYPE_CHECKING:
@@ -226,3 +226,17 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
 def test_stdin_cannot_be_read_twice() -> None:
     with pytest.raises(InputError, match="read only once"):
         read_documents(["-", "-"], io.BytesIO(b"a: 1"))
+
+
+def test_a_closed_stdin_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(InputError, match="stdin: it is closed"):
+        read_documents(["-"])
+
+
+@pytest.mark.parametrize(("text", "count"), [("[]", 0), ("a: 1\n---\nb: 2\n", 2)])
+def test_one_document_is_neither_none_nor_two(tmp_path: Path, text: str, count: int) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text(text)
+    with pytest.raises(InputError, match=f"a policy is one document, and these are {count}"):
+        read_document(str(file), "a policy")
