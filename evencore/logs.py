@@ -6,9 +6,11 @@ What libraries log through `logging` comes out in the same shape. Nothing is set
 from __future__ import annotations
 
 import logging
+import os
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Literal, TextIO, cast
 
 import msgspec
 import structlog
@@ -29,6 +31,8 @@ def set_up(
     shape: Literal["auto", "console", "json"] = "auto",
 ) -> None:
     """Set up logs for this process. Call it once, before anything logs; forks inherit it."""
+    if sys.stderr is None:  # it was closed when the process started
+        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115  open as long as the process lives
     number = logging.getLevelNamesMapping()[level.upper()]
     console = shape == "console" or (shape == "auto" and sys.stderr.isatty())
     for_people: list[Processor] = [
@@ -42,9 +46,9 @@ def set_up(
         ),
         # Straight to the stream: the line of every admission does not go through `logging`.
         logger_factory=(
-            structlog.WriteLoggerFactory(sys.stderr)
+            structlog.WriteLoggerFactory(cast("TextIO", _Unfailing(sys.stderr)))
             if console
-            else structlog.BytesLoggerFactory(sys.stderr.buffer)
+            else structlog.BytesLoggerFactory(cast("BinaryIO", _Unfailing(sys.stderr.buffer)))
         ),
         cache_logger_on_first_use=True,
     )
@@ -62,6 +66,24 @@ def set_up(
     root.handlers = [handler]
     root.setLevel(number)
     logging.captureWarnings(capture=True)
+
+
+class _Unfailing:
+    """Writes to a stream while that is possible.
+
+    A full disk under the log, or a reader who left, must neither stop a pod nor this process.
+    """
+
+    def __init__(self, stream: IO[Any]) -> None:
+        self._write, self._flush = stream.write, stream.flush
+
+    def write(self, line: Any) -> None:  # noqa: ANN401  text or bytes, as the stream takes
+        with suppress(OSError):
+            self._write(line)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._flush()
 
 
 def _json_logger(least: int) -> type:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
-from typing import TYPE_CHECKING, Any
+import os
+import sys
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 import structlog
@@ -132,3 +135,25 @@ def test_a_line_end_in_a_value_cannot_forge_a_line(capsys: pytest.CaptureFixture
     logs.logger().info("patched", pod='x"\n{"event":"forged"}')
     (line,) = capsys.readouterr().err.splitlines()
     assert json.loads(line)["pod"] == 'x"\n{"event":"forged"}'
+
+
+@pytest.mark.usefixtures("own_logs")
+@pytest.mark.parametrize("shape", ["json", "console"])
+def test_a_log_that_cannot_be_written_stops_nothing(
+    shape: Literal["json", "console"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(os.dup(writer), "wb", buffering=0) as raw:
+        monkeypatch.setattr("sys.stderr", io.TextIOWrapper(raw, write_through=True))
+        logs.set_up("info", shape)
+        logs.logger().info("patched")
+    os.close(writer)
+
+
+@pytest.mark.usefixtures("own_logs")
+def test_without_stderr_nothing_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", None)
+    logs.set_up("info")
+    logs.logger().info("patched")
+    sys.stderr.close()
