@@ -93,7 +93,10 @@ def load(settings: type[S], flags: Mapping[str, object]) -> S:
     problems = [
         f"{name}: unknown; known: {', '.join(sorted(known))}"
         for name in sorted(os.environ)
-        if name.startswith(PREFIX) and name not in known and not _SERVICE_LINK.fullmatch(name)
+        # pydantic would read evencore_workers too, but pass over evencore_worker.
+        if name.upper().startswith(PREFIX)
+        and name not in known
+        and not _SERVICE_LINK.fullmatch(name)
     ]
     given: dict[str, Any] = {
         name: value for name, value in flags.items() if value not in (None, ())

@@ -69,14 +69,15 @@ def test_a_wrong_setting_is_named_with_what_is_allowed(
     assert [word for word in words if word not in str(raised.value)] == []
 
 
+@pytest.mark.parametrize("name", ["EVENCORE_WORKER", "evencore_workers"])
 def test_an_unknown_variable_is_an_error_beside_the_others(
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("EVENCORE_WORKER", "2")
+    monkeypatch.setenv(name, "2")
     with pytest.raises(SettingsError) as raised:
         load(WebhookSettings, {"workers": "x"})
     first, second = str(raised.value).splitlines()
-    assert first.startswith("EVENCORE_WORKER: unknown; known: EVENCORE_BIND, ")
+    assert first.startswith(f"{name}: unknown; known: EVENCORE_BIND, ")
     assert second.startswith("--workers")
 
 
