@@ -5,6 +5,7 @@ How a cluster is read is handed in, for only `evencore.cli` puts the parts toget
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -103,7 +104,7 @@ def make_explain_command(
         with Patience(lambda text: click.echo(f"evencore: {text}", err=True)) as patience:
             report = _report(options, read_cluster, now, patience)
             patience.doing("writing the report")
-            click.echo(_rendered(report, options.output), nl=False)
+            _write(_rendered(report, options.output))
         if report.problems:
             fail(report.problems)
         if options.fail_on_change and any(pod.would_change for pod in report.pods):
@@ -209,10 +210,19 @@ class _Dumper(yaml.CSafeDumper):
         return True
 
 
+def _write(text: str) -> None:
+    try:
+        click.echo(text, nl=False)
+    except OSError as error:
+        if error.errno == errno.EPIPE:  # a reader that has seen enough: click knows what to do
+            raise
+        fail([f"the report cannot be written: {error.strerror}"])
+
+
 def _colour() -> bool:
     """Only on a terminal, and not if it or its owner wants none (https://no-color.org)."""
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return wanted and sys.stdout.isatty()
+    return wanted and sys.stdout is not None and sys.stdout.isatty()
 
 
 def fail(problems: Iterable[str]) -> NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import textwrap
 
 import pytest
@@ -21,6 +22,7 @@ from cli.explaining import (
     write,
 )
 from jsonpatch import apply_patch
+from servers import EVENCORE
 
 WANTED = """\
 Deployment web, namespace shop (web.yaml, document 2, line 5)
@@ -216,3 +218,14 @@ def test_what_was_patched_is_not_patched_again() -> None:
     again = only("-f", "-", "--nodes", cluster, stdin=after)
     assert (one["outcome"], again["outcome"]) == ("changed", "unchanged")
     assert again["nodes"] == one["nodes"]
+
+
+@pytest.mark.parametrize(
+    ("output", "code", "words"),
+    [(">/dev/full", 2, "evencore: the report cannot be written: No space left"), (">&-", 0, "")],
+)
+def test_an_output_that_takes_nothing_is_no_traceback(output: str, code: int, words: str) -> None:
+    shell = ["sh", "-c", f'exec "$0" explain -f - {output}', str(EVENCORE)]
+    done = subprocess.run(shell, input=pod(), text=True, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr.startswith(words)) == (code, True)
+    assert "Traceback" not in done.stderr
