@@ -64,8 +64,11 @@ def webhook(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever wa
     from webhook.gunicorn_conf import Server
 
     (settings,) = _all(lambda: load(WebhookSettings, flags))
-    policy, serving, make_source = _all(
-        lambda: _policy(settings), lambda: _serving(settings), lambda: _source_factory(settings)
+    policy, serving, _, make_source = _all(
+        lambda: _policy(settings),
+        lambda: _serving(settings),
+        lambda: _check_certificate(settings),
+        lambda: _source_factory(settings),
     )
     logs.set_up(settings.log_level, settings.log_format)
     log = logs.logger()
@@ -93,12 +96,9 @@ def _all(*steps: Callable[[], Any]) -> list[Any]:
 
 
 def _serving(settings: WebhookSettings) -> Serving:
-    """Tell how to serve, and look at the certificate. Raises ValueError, CertificateError."""
+    """Tell how to serve. Raises ValueError."""
     from webhook.gunicorn_conf import Serving
-    from webhook.tls import CertificateFiles, CurrentContext
 
-    if settings.tls_cert is not None and settings.tls_key is not None:
-        CurrentContext(CertificateFiles(settings.tls_cert, settings.tls_key))
     return Serving(
         bind=settings.bind,
         certificate=settings.tls_cert,
@@ -107,6 +107,14 @@ def _serving(settings: WebhookSettings) -> Serving:
         drain_seconds=settings.drain_seconds,
         closing_seconds=settings.closing_seconds,
     )
+
+
+def _check_certificate(settings: WebhookSettings) -> None:
+    """Raise CertificateError if its files cannot be used; gunicorn would show a traceback."""
+    from webhook.tls import CertificateFiles, CurrentContext
+
+    if settings.tls_cert is not None and settings.tls_key is not None:
+        CurrentContext(CertificateFiles(settings.tls_cert, settings.tls_key))
 
 
 def _policy(settings: WebhookSettings) -> Policy:

@@ -92,8 +92,10 @@ MISTAKES = {
         "mount the certificate there",
     ),
     "several files": (
-        ["--bind", "x", "--policy", "a.yaml", "--snapshot", "b.json"],
+        ["--bind", "x", "--policy", "a.yaml", "--snapshot", "b.json"]
+        + ["--tls-cert", "c", "--tls-key", "d"],
         "'x' is not ADDRESS:PORT",
+        "cannot find c and d",
         "a.yaml: there is no such file",
         "b.json: there is no such file",
     ),
