@@ -92,8 +92,18 @@ MISTAKES = {
         "mount the certificate there",
     ),
     "several files": (
-        ["--bind", "x", "--policy", "a.yaml", "--snapshot", "b.json"]
-        + ["--tls-cert", "c", "--tls-key", "d"],
+        [
+            "--bind",
+            "x",
+            "--policy",
+            "a.yaml",
+            "--snapshot",
+            "b.json",
+            "--tls-cert",
+            "c",
+            "--tls-key",
+            "d",
+        ],
         "'x' is not ADDRESS:PORT",
         "cannot find c and d",
         "a.yaml: there is no such file",
