@@ -40,6 +40,14 @@ class Connection(ASGIProtocol):  # type: ignore[misc] # gunicorn has no types
         # once more after the answer, and would close connections that were promised to stay.
         return self.worker.closing or bool(super()._will_close(request, response_requires_close))
 
+    def _handle_h1c_exception(self, error: Exception) -> bool:
+        # Asked about what gunicorn's parser did not mean to raise.
+        if isinstance(error, ValueError):  # a Content-Length of more digits than Python reads
+            self._send_error_response(400, "Invalid Content-Length value")
+            self._close_transport()
+            return True
+        return bool(super()._handle_h1c_exception(error))
+
     async def _serve_http_request(self, request: Any, sockname: Any, peername: Any) -> bool:  # noqa: ANN401 - gunicorn's signature
         receiver = self._body_receiver
         if request.path == MUTATE and request.method == "POST" and receiver._complete:  # noqa: SLF001 - see the top

@@ -114,7 +114,14 @@ def test_one_connection_serves_all_kinds_of_requests(server: Running) -> None:
 
 @pytest.mark.parametrize(
     "junk",
-    [b"\r\n\r\n", b"\x16\x03\x01\x00", b"GET", b"POST /mutate HTTP/9.9", b"GET / HTTP/1.1\nX: y"],
+    [
+        b"\r\n\r\n",
+        b"\x16\x03\x01\x00",
+        b"GET",
+        b"POST /mutate HTTP/9.9",
+        b"GET / HTTP/1.1\nX: y",
+        b"POST /mutate HTTP/1.1\r\nContent-Length: " + b"9" * 5000,
+    ],
 )
 def test_junk_is_refused_and_harms_nobody(server: Running, junk: bytes) -> None:
     async def scenario(dial: Dial) -> None:
