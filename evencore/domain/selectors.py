@@ -8,6 +8,10 @@ with integers as bit sets: bit i stands for node i. A property test holds them t
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
+from functools import reduce
+from itertools import accumulate
+from operator import or_
 from typing import TYPE_CHECKING
 
 from evencore.domain import names
@@ -98,6 +102,8 @@ class NodeIndex:
         self._by_name = {name: 1 << bit for bit, (name, _) in enumerate(nodes)}
         self._keys = frozenset().union(*(labels for _, labels in nodes))
         self._by_key: dict[str, dict[str, int]] = {}
+        self._any: dict[str, int] = {}
+        self._ordered: dict[str, tuple[list[int], list[int]]] = {}
         self.all = (1 << len(nodes)) - 1
 
     def named(self, name: str) -> int:
@@ -141,17 +147,43 @@ class NodeIndex:
     def _expression(self, requirement: Requirement) -> int:
         by_value = self._values(requirement.key)
         if requirement.operator in ("In", "NotIn"):
-            # Looked up: a label such as the host name has as many values as there are nodes.
+            # Looked up: a label such as the host name has as many values as there are nodes, and a
+            # pod may hold tens of thousands of requirements while every other admission waits.
             listed = 0
             for value in requirement.values or ():
                 listed |= by_value.get(value, 0)
             return listed if requirement.operator == "In" else self.all ^ listed
-        found = having = 0
-        for value, nodes in by_value.items():
-            having |= nodes
-            if _label_matches(requirement, value):
-                found |= nodes
-        return found | (self.all ^ having if _label_matches(requirement, None) else 0)
+        if requirement.operator in ("Exists", "DoesNotExist"):
+            having = self._having_any(requirement.key, by_value)
+            return having if requirement.operator == "Exists" else self.all ^ having
+        if requirement.operator in ("Gt", "Lt"):
+            return self._beyond(requirement, by_value)
+        return 0
+
+    def _having_any(self, key: str, by_value: Mapping[str, int]) -> int:
+        if key not in self._any and by_value:
+            self._any[key] = reduce(or_, by_value.values())
+        return self._any.get(key, 0)
+
+    def _beyond(self, requirement: Requirement, by_value: Mapping[str, int]) -> int:
+        """Return the nodes whose label is a number above (Gt) or below (Lt) the one asked for."""
+        values = requirement.values or ()
+        bound = _integer(values[0]) if len(values) == 1 else None
+        if bound is None or not by_value:
+            return 0
+        if requirement.key not in self._ordered:
+            pairs = sorted(
+                (number, nodes)
+                for value, nodes in by_value.items()
+                if (number := _integer(value)) is not None
+            )
+            # After the numbers: for each count, the nodes that have the so many smallest of them.
+            smallest = list(accumulate((nodes for _, nodes in pairs), or_, initial=0))
+            self._ordered[requirement.key] = [number for number, _ in pairs], smallest
+        numbers, smallest = self._ordered[requirement.key]
+        if requirement.operator == "Lt":
+            return smallest[bisect_left(numbers, bound)]
+        return smallest[-1] ^ smallest[bisect_right(numbers, bound)]
 
     def _field(self, requirement: Requirement) -> int:
         values = requirement.values or ()

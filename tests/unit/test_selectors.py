@@ -140,6 +140,22 @@ def test_a_pod_that_lists_thousands_of_hosts_costs_no_more_than_a_look_at_each(
     assert time.process_time() - begin < 0.1
 
 
+@pytest.mark.parametrize(
+    ("operator", "values", "want"),
+    [("Exists", (), 5000), ("DoesNotExist", (), 0), ("Gt", ("99",), 4900), ("Lt", ("99",), 99)],
+)
+def test_a_pod_of_thousands_of_requirements_costs_no_more_than_a_look_at_each(
+    operator: str, values: tuple[str, ...], want: int
+) -> None:
+    index = NodeIndex([(f"n{number}", {"rack": str(number)}) for number in range(5000)])
+    spec = _expressions(*[expression("rack", operator, *values)] * 5000).view.spec
+    assert spec is not None
+    begin = time.process_time()
+    assert index.allowed(spec).bit_count() == want
+    # A look at each node for each requirement takes several seconds.
+    assert time.process_time() - begin < 1
+
+
 def test_an_index_of_no_nodes_allows_none() -> None:
     spec = pod().view.spec
     assert spec is not None
