@@ -6,8 +6,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from evencore.domain.decision import may_be_ours
 from evencore.domain.fit import fitting, misfit
+from evencore.domain.placement import may_be_ours
 from evencore.domain.verdict import exclusions
 from evencore.domain.views import Affinity, NodeAffinity, NodeSelector, PodSpec, Term
 

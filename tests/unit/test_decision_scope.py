@@ -290,3 +290,11 @@ def test_required_is_not_touched_where_nothing_is_known() -> None:
     assert answer.after["spec"]["affinity"]["nodeAffinity"][REQUIRED] == {
         "nodeSelectorTerms": [labels(expression("zone", "In", "a"))]
     }
+
+
+def test_a_wrong_annotation_is_told_on_pods_that_are_not_guaranteed_too() -> None:
+    burstable = pod().containers(container().limits(None)).annotate("evencore.io/cpu", "keepp")
+    answer = admit(burstable)
+    assert answer.patch == []
+    (warning,) = answer.warnings
+    assert warning.startswith("annotation evencore.io/cpu: 'keepp' is not round-up, warn, deny")
