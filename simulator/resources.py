@@ -99,7 +99,7 @@ PODS: Final = _core(
     "pods",
     "Pod",
     "po",
-    subresources=(STATUS, "binding", "eviction", "resize", "ephemeralcontainers"),
+    subresources=(STATUS, "binding", "eviction", "resize"),
     fields=_POD_FIELDS,
     generation=True,
     categories=("all",),

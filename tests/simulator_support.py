@@ -1,8 +1,12 @@
-"""What the tests of the pocket cluster share: small objects and a store whose time stands still."""
+"""What the tests of the pocket cluster share: small objects, a still store, a plain HTTP client."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Self
+
+import urllib3
 
 from simulator import resources
 from simulator.chance import Chance
@@ -10,7 +14,16 @@ from simulator.clock import Clock
 from simulator.store.collector import Collector
 from simulator.store.store import Store
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulator.server import ApiServer
+
 Object = dict[str, Any]
+JSON = "application/json"
+PODS = "/api/v1/namespaces/default/pods"
+MAPS = "/api/v1/namespaces/default/configmaps"
+PATIENCE_S = 30.0
 
 
 def still_store(*, history: int = 1000) -> Store:
@@ -23,7 +36,7 @@ def collected_store() -> Store:
     return store
 
 
-def pod(name: str = "p", **spec: object) -> Object:
+def pod(name: str = "p", /, **spec: object) -> Object:
     containers = [{"name": "app", "image": "registry.example/app:1"}]
     return {
         "apiVersion": "v1",
@@ -54,3 +67,53 @@ def owned(obj: Object, *owners: Object, block: bool = False) -> Object:
         for owner in owners
     ]
     return {**obj, "metadata": {**obj["metadata"], "ownerReferences": references}}
+
+
+class Wire:
+    """Talks to an API server in plain HTTP, and tells status and body as they came."""
+
+    def __init__(self, server: ApiServer) -> None:
+        self.server = server
+        self._pool = urllib3.PoolManager(retries=False, timeout=PATIENCE_S)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.clear()
+
+    def ask(
+        self, method: str, path: str, body: object = None, type_: str = JSON, **headers: str
+    ) -> tuple[int, Any]:
+        """Send one request; `path` may have a query."""
+        sent = {"Content-Type": type_, **{k.replace("_", "-"): v for k, v in headers.items()}}
+        encoded = None if body is None else json.dumps(body).encode()
+        answer = self._pool.request(method, self.server.url + path, body=encoded, headers=sent)
+        text = answer.data.decode()
+        kind = answer.headers.get("Content-Type", "")
+        return answer.status, json.loads(text) if kind.startswith(JSON) else text
+
+    def get(self, path: str, **headers: str) -> Any:  # noqa: ANN401  any JSON value
+        """Read what must be there."""
+        status, body = self.ask("GET", path, **headers)
+        assert status == 200, body
+        return body
+
+    def post(self, path: str, body: object) -> Any:  # noqa: ANN401  any JSON value
+        """Make what must be possible to make."""
+        status, answer = self.ask("POST", path, body)
+        assert status == 201, answer
+        return answer
+
+    def patch(self, path: str, body: object, type_: str) -> tuple[int, Any]:
+        """Patch with one of the media types of `simulator.api.bodies`."""
+        return self.ask("PATCH", path, body, type_)
+
+    @contextmanager
+    def watch(self, path: str) -> Iterator[Iterator[Object]]:
+        """Open a watch; yields its events as they come."""
+        answer = self._pool.request("GET", self.server.url + path, preload_content=False)
+        try:
+            yield (json.loads(line) for line in answer)
+        finally:
+            answer.close()

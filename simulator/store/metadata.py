@@ -53,7 +53,7 @@ def _required(why: str) -> str:
     return f"Required value: {why}"
 
 
-def for_update(resource: Resource, old: Object, new: Object) -> Object:
+def for_update(resource: Resource, old: Object, new: Object, *, counts: bool) -> Object:
     """Return `new` with what a client cannot change taken from `old`.
 
     Raises a 409 if `new` was made from another version or another object of that name.
@@ -74,7 +74,7 @@ def for_update(resource: Resource, old: Object, new: Object) -> Object:
         if part in before:
             metadata[part] = before[part]
     updated = {**new, "metadata": metadata}
-    if resource.generation and _content(old) != _content(updated):
+    if counts and resource.generation and _content(old) != _content(updated):
         metadata["generation"] = before.get("generation", 0) + 1
     return updated
 

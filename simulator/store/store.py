@@ -15,6 +15,8 @@ from simulator.store.deletion import Options
 from simulator.store.table import Record, Table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from simulator.chance import Chance
     from simulator.clock import Clock
     from simulator.objects import Object
@@ -52,9 +54,18 @@ class Store:
         return record
 
     def create(
-        self, resource: Resource, namespace: str, obj: Object, *, dry_run: bool = False
+        self,
+        resource: Resource,
+        namespace: str,
+        obj: Object,
+        *,
+        finish: Callable[[Object], Object] = lambda obj: obj,
+        dry_run: bool = False,
     ) -> Record:
-        """Keep a new object. Raises 409 if the name is taken, 422 without a name."""
+        """Keep a new object. Raises 409 if the name is taken, 422 without a name.
+
+        `finish` is handed the object with its name and uid and may complete or refuse it.
+        """
         table, namespace = self.table(resource), namespace if resource.namespaced else ""
         for _ in range(_NAME_TRIES):
             made = metadata.for_create(resource, namespace, obj, self.clock.now(), self.chance)
@@ -65,25 +76,29 @@ class Store:
                 raise already_exists(resource, key[1])
         else:
             raise already_exists(resource, key[1])
+        made = finish(made)
         if dry_run:
             return Record(key, made, self.version)
         return table.put(key, self._versioned(made), self.version)
 
-    def update(
+    def update(  # noqa: PLR0913  the last two have defaults
         self,
         resource: Resource,
         namespace: str,
         name: str,
         obj: Object,
         *,
+        counts: bool = True,
         dry_run: bool = False,
     ) -> Record:
         """Replace an object; nothing happens if nothing changes. Raises 404 and 409.
 
+        `counts`: a changed spec is another generation; a binding is not.
+
         An object that was only waiting for its last finalizer is gone after it.
         """
         old = self.get(resource, namespace, name)
-        new = metadata.for_update(resource, old.object, obj)
+        new = metadata.for_update(resource, old.object, obj, counts=counts)
         if new == old.object:
             return old
         if dry_run:

@@ -25,17 +25,21 @@ DELETED: Final = "DELETED"
 class Record:
     """An object at one version, and its JSON once somebody has asked for it."""
 
-    __slots__ = ("_encoded", "key", "object", "version")
+    __slots__ = ("_bare", "key", "object", "version")
 
     def __init__(self, key: Key, obj: Object, version: int) -> None:
         self.key, self.object, self.version = key, obj, version
-        self._encoded: bytes | None = None
+        self._bare: bytes | None = None
 
-    def encoded(self) -> bytes:
-        """Give the object as JSON; made once, however many lists and watches carry it."""
-        if self._encoded is None:
-            self._encoded = encode(self.object)
-        return self._encoded
+    def bare(self) -> bytes:
+        """Give the object as JSON without kind and apiVersion, as the items of lists are.
+
+        Made once, however many lists and watches carry it.
+        """
+        if self._bare is None:
+            rest = {k: v for k, v in self.object.items() if k not in ("kind", "apiVersion")}
+            self._bare = encode(rest)
+        return self._bare
 
 
 class Change(NamedTuple):

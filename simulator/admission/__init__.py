@@ -1,0 +1,1 @@
+"""What happens to an object between the request and the store."""

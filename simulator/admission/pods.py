@@ -1,0 +1,150 @@
+"""The plug-ins that complete a new pod: service account, priority, tolerations.
+
+Kubernetes: plugin/pkg/admission/{serviceaccount,priority,defaulttolerationseconds}.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simulator.errors import forbidden
+from simulator.objects import copy
+from simulator.resources import PODS, PRIORITY_CLASSES, SERVICE_ACCOUNTS
+
+if TYPE_CHECKING:
+    from simulator.admission.chain import Attributes
+    from simulator.objects import Object
+    from simulator.store.store import Store
+
+_MOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
+_TOKEN_S: Final = 3607
+_MODE: Final = 0o644
+_EVICTED_AFTER_S: Final = 300
+_NODE_FAILS: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_MIRROR: Final = "kubernetes.io/config.mirror"
+
+
+def _new_pod(attributes: Attributes) -> Object | None:
+    """Give a copy of the pod that is about to be created; None for any other write."""
+    target = attributes.target
+    if attributes.operation != "CREATE" or target.resource is not PODS or target.subresource:
+        return None
+    return copy(attributes.obj) if attributes.obj is not None else None
+
+
+class ServiceAccount:
+    """Gives a pod an account and mounts its token."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def __call__(self, attributes: Attributes) -> Object | None:
+        """Complete a new pod; a mirror pod has no account."""
+        pod = _new_pod(attributes)
+        if pod is None or _MIRROR in (pod["metadata"].get("annotations") or {}):
+            return attributes.obj
+        spec, namespace = pod["spec"], attributes.target.namespace
+        name = spec.get("serviceAccountName") or "default"
+        spec["serviceAccountName"] = spec["serviceAccount"] = name
+        account = self._store.table(SERVICE_ACCOUNTS).get((namespace, name))
+        if account is None:
+            raise forbidden(
+                PODS,
+                pod["metadata"].get("name") or pod["metadata"].get("generateName", ""),
+                f"error looking up service account {namespace}/{name}: "
+                f'serviceaccount "{name}" not found',
+            )
+        wanted = spec.get("automountServiceAccountToken")
+        if wanted is None:
+            wanted = account.object.get("automountServiceAccountToken", True)
+        if wanted:
+            self._mount(spec)
+        return pod
+
+    def _mount(self, spec: Object) -> None:
+        containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
+        bare = [one for one in containers if not _has_mount(one)]
+        if not bare:
+            return
+        name = f"kube-api-access-{self._store.chance.suffix()}"
+        for container in bare:
+            mount = {"name": name, "readOnly": True, "mountPath": _MOUNT}
+            container["volumeMounts"] = [*(container.get("volumeMounts") or ()), mount]
+        spec["volumes"] = [*(spec.get("volumes") or ()), _token_volume(name)]
+
+
+def _has_mount(container: Object) -> bool:
+    return any(one.get("mountPath") == _MOUNT for one in container.get("volumeMounts") or ())
+
+
+def _token_volume(name: str) -> Object:
+    field = {"apiVersion": "v1", "fieldPath": "metadata.namespace"}
+    root = {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}
+    sources = [
+        {"serviceAccountToken": {"expirationSeconds": _TOKEN_S, "path": "token"}},
+        {"configMap": root},
+        {"downwardAPI": {"items": [{"path": "namespace", "fieldRef": field}]}},
+    ]
+    return {"name": name, "projected": {"sources": sources, "defaultMode": _MODE}}
+
+
+class Priority:
+    """Gives a pod the number of its priority class."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def __call__(self, attributes: Attributes) -> Object | None:
+        """Complete a new pod; without a class the global default counts, else 0."""
+        pod = _new_pod(attributes)
+        if pod is None:
+            return attributes.obj
+        spec = pod["spec"]
+        found = self._class(spec.get("priorityClassName") or "")
+        if found is None and spec.get("priorityClassName"):
+            raise forbidden(
+                PODS,
+                pod["metadata"].get("name") or pod["metadata"].get("generateName", ""),
+                f"no PriorityClass with name {spec['priorityClassName']} was found",
+            )
+        found = found or {}
+        if found:
+            spec["priorityClassName"] = found["metadata"]["name"]
+        spec["priority"] = found.get("value", 0)
+        spec.setdefault("preemptionPolicy", found.get("preemptionPolicy", "PreemptLowerPriority"))
+        return pod
+
+    def _class(self, name: str) -> Object | None:
+        for record in self._store.table(PRIORITY_CLASSES).records():
+            named = record.key[1] == name
+            if named or (not name and record.object.get("globalDefault")):
+                return record.object
+        return None
+
+
+async def tolerate_for_a_while(attributes: Attributes) -> Object | None:
+    """Let a new pod stay five minutes on a node that fails, unless it says otherwise itself."""
+    pod = _new_pod(attributes)
+    if pod is None:
+        return attributes.obj
+    given = pod["spec"].get("tolerations") or []
+    missing = [key for key in _NODE_FAILS if not any(_tolerates(one, key) for one in given)]
+    pod["spec"]["tolerations"] = [*given, *map(_for_a_while, missing)]
+    return pod
+
+
+def _tolerates(toleration: Object, key: str) -> bool:
+    return toleration.get("key") in (None, "", key) and toleration.get("effect") in (
+        None,
+        "",
+        "NoExecute",
+    )
+
+
+def _for_a_while(key: str) -> Object:
+    return {
+        "key": key,
+        "operator": "Exists",
+        "effect": "NoExecute",
+        "tolerationSeconds": _EVICTED_AFTER_S,
+    }

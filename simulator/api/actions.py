@@ -1,0 +1,131 @@
+"""The subresources that are actions on an object: binding, eviction, scale.
+
+Kubernetes rules: a pod is bound once, and never while it has gates; an eviction is a delete that
+a budget could refuse (there are no budgets here); scale is one number of every workload.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from simulator.clock import timestamp
+from simulator.errors import ApiError, bad_request
+from simulator.objects import copy, dig
+from simulator.patches.plain import merge_patch
+from simulator.printing.cells import NONE, map_text, selector_text
+from simulator.resources import PODS, REPLICATION_CONTROLLERS
+from simulator.store.deletion import Options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulator.api.routing import Target
+    from simulator.api.writes import Call, Writes
+    from simulator.objects import Object
+    from simulator.store.store import Store
+    from simulator.store.table import Record
+
+SUCCESS: Final[Object] = {
+    "kind": "Status",
+    "apiVersion": "v1",
+    "metadata": {},
+    "status": "Success",
+    "code": 201,
+}
+
+
+async def bind(store: Store, writes: Writes, target: Target, binding: Object, call: Call) -> Object:
+    """Put a pod on a node. Raises a 409 if it is bound, gated or being deleted."""
+    node = dig(binding, "target", "name")
+    if not node:
+        raise bad_request("a Binding needs target.name: the node")
+    await writes.admit_connect(target, binding, call)
+    old = store.get(PODS, target.namespace, target.name).object
+    why = _why_not(old, dig(binding, "metadata", "uid"))
+    if why:
+        text = f'Operation cannot be fulfilled on pods/binding "{target.name}": {why}'
+        details = {"name": target.name, "kind": "pods/binding"}
+        raise ApiError(409, "Conflict", text, details)
+    pod = copy(old)
+    pod["spec"]["nodeName"] = node
+    for part in ("labels", "annotations"):
+        extra = dig(binding, "metadata", part)
+        if extra:
+            pod["metadata"][part] = {**(pod["metadata"].get(part) or {}), **extra}
+    others = [
+        one for one in dig(pod, "status", "conditions") or () if one["type"] != "PodScheduled"
+    ]
+    scheduled = {
+        "type": "PodScheduled",
+        "status": "True",
+        "lastProbeTime": None,
+        "lastTransitionTime": timestamp(store.clock.now()),
+    }
+    pod["status"] = {**(pod.get("status") or {}), "conditions": [*others, scheduled]}
+    store.update(PODS, target.namespace, target.name, pod, counts=False, dry_run=call.dry_run)
+    return SUCCESS
+
+
+def _why_not(pod: Object, uid: str | None) -> str:
+    name = pod["metadata"]["name"]
+    if uid and uid != pod["metadata"]["uid"]:
+        return (
+            f"Precondition failed: UID in precondition: {uid}, "
+            f"UID in object meta: {pod['metadata']['uid']}"
+        )
+    if "deletionTimestamp" in pod["metadata"]:
+        return f"pod {name} is being deleted, cannot be assigned to a host"
+    if pod["spec"].get("nodeName"):
+        return f'pod {name} is already assigned to node "{pod["spec"]["nodeName"]}"'
+    if pod["spec"].get("schedulingGates"):
+        return f"pod {name} has non-empty .spec.schedulingGates"
+    return ""
+
+
+async def evict(writes: Writes, target: Target, eviction: Object, call: Call) -> Object:
+    """Delete a pod as its DeleteOptions say."""
+    await writes.admit_connect(target, eviction, call)
+    options = Options.read(eviction.get("deleteOptions") or {})
+    await writes.delete(target._replace(subresource=""), options, call)
+    return SUCCESS
+
+
+def scale_of(record: Record, target: Target) -> Object:
+    """Show a workload as its Scale."""
+    metadata, spec, status = (
+        record.object.get(part) or {} for part in ("metadata", "spec", "status")
+    )
+    selector = spec.get("selector")
+    plain = target.resource is REPLICATION_CONTROLLERS
+    text = map_text(selector) if plain else selector_text(selector)
+    shown = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {part: metadata[part] for part in shown if part in metadata},
+        "spec": {"replicas": spec.get("replicas", 0)},
+        "status": {
+            "replicas": status.get("replicas", 0),
+            **({"selector": text} if text != NONE else {}),
+        },
+    }
+
+
+async def rescale(
+    store: Store, writes: Writes, target: Target, change: Callable[[Object], Object], call: Call
+) -> Object:
+    """Set the number of replicas to what `change` makes of the Scale."""
+    whole = target._replace(subresource="")
+
+    def scaled(obj: Object) -> Object:
+        record = store.get(target.resource, target.namespace, target.name)
+        wanted = change(scale_of(record, target))
+        replicas: Any = dig(wanted, "spec", "replicas") or 0
+        version = dig(wanted, "metadata", "resourceVersion")
+        patch: Object = {"spec": {"replicas": replicas}}
+        if version:
+            patch["metadata"] = {"resourceVersion": version}
+        changed: Object = merge_patch(obj, patch)
+        return changed
+
+    return scale_of(await writes.update(whole, scaled, call), target)

@@ -1,0 +1,179 @@
+"""What is done with objects, by method, name and subresource.
+
+For: reading the parameters of a request, calling `reads`, `writes`, `watching` or an action, and
+writing the answer in the form that was asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simulator.api import actions, bodies, forms, reads, watching
+from simulator.api.http import Response, Stream
+from simulator.api.writes import Call
+from simulator.errors import bad_request, method_not_allowed
+from simulator.objects import encode
+from simulator.resources import NAMESPACES, PODS, QUOTAS, SCALE, SERVICE_ACCOUNTS
+from simulator.store.deletion import Options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulator.admission.chain import User
+    from simulator.api.forms import Form
+    from simulator.api.http import Channel, Request
+    from simulator.api.routing import Target
+    from simulator.api.writes import Writes
+    from simulator.objects import Object
+    from simulator.store.store import Store
+    from simulator.store.table import Record
+
+# Their delete answers with what was deleted, all others with a Status (ReturnDeletedObject).
+_RETURNED: Final = (PODS, NAMESPACES, QUOTAS, SERVICE_ACCOUNTS)
+_LONGEST_WARNING: Final = 256
+
+
+class Verbs:
+    """Answers requests about objects."""
+
+    def __init__(self, store: Store, writes: Writes) -> None:
+        self._store, self._writes = store, writes
+
+    async def answer(self, request: Request, target: Target, user: User) -> Response | Stream:
+        """Answer a request about what `target` says."""
+        include = request.query.get("includeObject", "")
+        accept = request.headers.get("accept", "")
+        form = forms.choose(accept, include, self._store.clock.now())
+        call = _call(request, user)
+        if target.subresource in (SCALE, "binding", "eviction"):
+            answer = await self._act(request, target, call)
+        elif target.name:
+            answer = await self._one(request, target, form, call)
+        else:
+            return await self._collection(request, target, form, call)
+        return _warned(answer, call)
+
+    async def _one(self, request: Request, target: Target, form: Form, call: Call) -> Response:
+        resource, method = target.resource, request.method
+        if method == "GET":
+            record = self._store.get(resource, target.namespace, target.name)
+            return Response(200, form.one(resource, record))
+        if method in ("PUT", "PATCH"):
+            record = await self._writes.update(target, _change(request), call)
+            return Response(200, form.one(resource, record))
+        if method == "DELETE" and not target.subresource:
+            options = _delete_options(request)
+            record, gone = await self._writes.delete(target, options, call)
+            if gone and resource not in _RETURNED:
+                return Response(200, encode(_deleted(record, target)))
+            return Response(200, form.one(resource, record))
+        raise method_not_allowed()
+
+    async def _collection(
+        self, request: Request, target: Target, form: Form, call: Call
+    ) -> Response | Stream:
+        resource, method = target.resource, request.method
+        if method == "GET":
+            if request.query.get("watch") in ("true", "1"):
+                return self._watch(request, target, form)
+            page = reads.list_page(self._store, target, request.query)
+            return Response(200, form.many(resource, page.records, page.metadata))
+        if resource.namespaced and not target.namespace:
+            raise method_not_allowed()
+        if method == "POST":
+            record = await self._writes.create(target, bodies.read_object(request), call)
+            return _warned(Response(201, form.one(resource, record)), call)
+        if method == "DELETE":
+            options = _delete_options(request)
+            page = reads.list_page(self._store, target, request.query)
+            deleted = [
+                (await self._writes.delete(target._replace(name=one.key[1]), options, call))[0]
+                for one in page.records
+            ]
+            return Response(200, form.many(resource, deleted, page.metadata))
+        raise method_not_allowed()
+
+    def _watch(self, request: Request, target: Target, form: Form) -> Stream:
+        wish = watching.wish_of(self._store, target, request.query)
+
+        def start(channel: Channel) -> Callable[[], None]:
+            return watching.Watch(self._store, target, wish, form, channel).start()
+
+        return Stream(start)
+
+    async def _act(self, request: Request, target: Target, call: Call) -> Response:
+        store, writes, method = self._store, self._writes, request.method
+        if target.subresource == SCALE and method == "GET":
+            record = store.get(target.resource, target.namespace, target.name)
+            return Response(200, encode(actions.scale_of(record, target)))
+        if target.subresource == SCALE and method in ("PUT", "PATCH"):
+            scale = await actions.rescale(store, writes, target, _change(request), call)
+            return Response(200, encode(scale))
+        if target.subresource == "binding" and method == "POST":
+            body = bodies.read_object(request)
+            return Response(201, encode(await actions.bind(store, writes, target, body, call)))
+        if target.subresource == "eviction" and method == "POST":
+            body = bodies.read_object(request)
+            return Response(201, encode(await actions.evict(writes, target, body, call)))
+        raise method_not_allowed()
+
+
+def _change(request: Request) -> Callable[[Object], Object]:
+    """Give what makes the new object of the old one: a patch, or the object of a PUT."""
+    if request.method == "PATCH":
+        return bodies.read_patch(request)
+    body = bodies.read_object(request)
+    return lambda _: body
+
+
+def _call(request: Request, user: User) -> Call:
+    kinds = {"POST": "Create", "PUT": "Update", "PATCH": "Patch", "DELETE": "Delete"}
+    options: Object = {
+        "kind": f"{kinds.get(request.method, 'Get')}Options",
+        "apiVersion": "meta.k8s.io/v1",
+    }
+    dry_run = request.query.get("dryRun", "")
+    if dry_run not in ("", "All"):
+        raise bad_request(f"dryRun={dry_run} is not supported: All is the only value")
+    if dry_run:
+        options["dryRun"] = ["All"]
+    for name in ("fieldManager", "fieldValidation"):
+        if request.query.get(name):
+            options[name] = request.query[name]
+    return Call(user, dry_run=bool(dry_run), options=options)
+
+
+def _delete_options(request: Request) -> Options:
+    """Read the options from the body, else from the query, as the API server does."""
+    body = bodies.read_object(request)
+    if not body:
+        query = request.query
+        grace = query.get("gracePeriodSeconds", "")
+        body = {
+            "gracePeriodSeconds": int(grace) if grace.isdecimal() else None,
+            "propagationPolicy": query.get("propagationPolicy"),
+        }
+    return Options.read(body)
+
+
+def _deleted(record: Record, target: Target) -> Object:
+    resource = target.resource
+    group = {"group": resource.group} if resource.group else {}
+    uid = record.object["metadata"]["uid"]
+    details = {"name": target.name, **group, "kind": resource.plural, "uid": uid}
+    return {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": details,
+    }
+
+
+def _warned(response: Response, call: Call) -> Response:
+    for warning in call.warnings:
+        text = warning[:_LONGEST_WARNING].replace("\\", "\\\\").replace('"', '\\"')
+        said = f'299 - "{text}"'
+        before = response.headers.get("Warning")
+        response.headers["Warning"] = f"{before}, {said}" if before else said
+    return response

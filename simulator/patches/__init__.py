@@ -1,0 +1,1 @@
+"""Patches: pure functions from an object and a patch to another object."""

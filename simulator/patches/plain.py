@@ -1,0 +1,41 @@
+"""The two patches that know nothing of Kubernetes: JSON Patch and JSON Merge Patch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jsonpatch
+
+from simulator.errors import ApiError, bad_request
+
+if TYPE_CHECKING:
+    from simulator.objects import Object
+
+
+def json_patch(obj: Object, operations: object) -> Object:
+    """Apply a JSON Patch (RFC 6902); `obj` stays as it is. Raises 400 for no patch, 422."""
+    if not isinstance(operations, list):
+        raise bad_request("a JSON patch is a list of operations")
+    try:
+        patched: Object = jsonpatch.JsonPatch(operations).apply(obj)
+    except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException) as error:
+        text = f"the patch cannot be applied: {error}"
+        raise ApiError(422, "Invalid", text) from error
+    except (TypeError, AttributeError, KeyError) as error:
+        # What the library raises where an operation walks into a value of another type.
+        text = f"the patch does not fit the object: {type(error).__name__} {error}"
+        raise ApiError(422, "Invalid", text) from error
+    return patched
+
+
+def merge_patch(value: Any, patch: Any) -> Any:  # noqa: ANN401  any JSON value
+    """Apply a JSON Merge Patch (RFC 7386): maps are merged, null removes, all else replaces."""
+    if not isinstance(patch, dict):
+        return patch
+    merged = dict(value) if isinstance(value, dict) else {}
+    for key, new in patch.items():
+        if new is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = merge_patch(merged.get(key), new)
+    return merged

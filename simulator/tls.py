@@ -1,0 +1,83 @@
+"""A certificate authority and a serving certificate, made anew at each start."""
+
+from __future__ import annotations
+
+import datetime as dt
+import ipaddress
+import ssl
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+_LIFE = dt.timedelta(days=365)
+_SKEW = dt.timedelta(minutes=5)
+
+
+class Identity(NamedTuple):
+    """What a server shows, and the authority by which clients know it."""
+
+    ca: str
+    context: ssl.SSLContext
+
+
+def make() -> Identity:
+    """Make an authority, and a certificate of it for this machine's loopback."""
+    now = dt.datetime.now(dt.UTC)
+    ca_key = ec.generate_private_key(ec.SECP256R1())
+    ca_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "evencore pocket cluster")])
+    authority = (
+        _builder(ca_name, ca_name, ca_key, now)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(ca_key, hashes.SHA256())
+    )
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "kube-apiserver")])
+    names: list[x509.GeneralName] = [
+        x509.DNSName("localhost"),
+        x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
+    ]
+    leaf = (
+        _builder(name, ca_name, key, now)
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .sign(ca_key, hashes.SHA256())
+    )
+    return Identity(_pem(authority), _context(_pem(leaf), key))
+
+
+def _builder(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, now: dt.datetime
+) -> x509.CertificateBuilder:
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _SKEW)
+        .not_valid_after(now + _LIFE)
+    )
+
+
+def _pem(certificate: x509.Certificate) -> str:
+    return certificate.public_bytes(serialization.Encoding.PEM).decode()
+
+
+def _context(certificate: str, key: ec.EllipticCurvePrivateKey) -> ssl.SSLContext:
+    encoded = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.set_alpn_protocols(["http/1.1"])
+    # The ssl module reads keys from files only; this one is gone before anybody could ask for it.
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(encoded + certificate.encode())
+        file.flush()
+        context.load_cert_chain(Path(file.name))
+    return context
