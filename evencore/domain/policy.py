@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import timedelta
+from difflib import get_close_matches
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -104,12 +105,23 @@ class Exclusions(_Strict):
     initial: Duration = timedelta(minutes=2)
     maximum: Duration = timedelta(minutes=15)
 
+    @model_validator(mode="after")
+    def _ordered(self) -> Exclusions:
+        if self.initial > self.maximum:
+            raise ValueError(
+                f"initial ({_written(self.initial)}) is above maximum ({_written(self.maximum)})"
+            )
+        return self
+
 
 class Policy(_Strict):
     """The policy file: defaults for pods and namespaces that say nothing themselves."""
 
     cpu: CpuMode = CpuMode.ROUND_UP
-    topology: TopologyMode = TopologyMode.REQUIRED
+    # `off` without quotes is false in YAML.
+    topology: Annotated[TopologyMode, BeforeValidator(lambda v: "off" if v is False else v)] = (
+        TopologyMode.REQUIRED
+    )
     on_rejection: OnRejection = OnRejection.HOLD
     # Logical CPUs per core where no node that the pod may use is known.
     default_threads_per_core: Width = 2
@@ -198,21 +210,22 @@ def policy_for(
     for one container goes before one for all, on the same object.
     """
     result = PodPolicy(policy.cpu, policy.topology, policy.on_rejection)
+    known = frozenset(containers)
     for place, written in (("namespace annotation", namespace), ("annotation", pod)):
         ours = [key for key in written if key.startswith(names.PREFIX)]
         if ours:
-            result = _overlay(result, {key: written[key] for key in ours}, place, containers)
+            result = _overlay(result, {key: written[key] for key in ours}, place, known)
     return result
 
 
 _NOT_WRITTEN_BY_PEOPLE = frozenset({names.ORIGINAL_CPU, names.DECISION})
-_KNOWN = f"{names.CPU}, {names.CPU_OF_CONTAINER}<container>, {names.TOPOLOGY}, {names.ON_REJECTION}"
+_KNOWN = (names.CPU, names.TOPOLOGY, names.ON_REJECTION)  # and one per container
 
 E = TypeVar("E", bound=StrEnum)
 
 
 def _overlay(
-    below: PodPolicy, ours: Mapping[str, str], place: str, containers: Collection[str]
+    below: PodPolicy, ours: Mapping[str, str], place: str, containers: frozenset[str]
 ) -> PodPolicy:
     warnings = list(below.warnings)
 
@@ -236,8 +249,10 @@ def _overlay(
                 cpu_of |= {name: mode} if mode else {}
             elif place == "annotation":
                 warnings.append(f"{place} {key}: the pod has no container {quoted(name)}; ignored")
-        elif key not in (names.CPU, names.TOPOLOGY, names.ON_REJECTION):
-            warnings.append(f"{place} {key} is unknown; known: {_KNOWN}")
+        elif key not in _KNOWN:
+            near = get_close_matches(key, _KNOWN, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(_KNOWN)}"
+            warnings.append(f"{place} {quoted(key)} is unknown; {hint}")
     return PodPolicy(
         cpu or below.cpu,
         topology or below.topology,
