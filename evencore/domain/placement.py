@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 
 from evencore.domain import names
-from evencore.domain.fit import LONGEST_NAME_LIST, Need, Rule, missing_rules, not_in, rules
+from evencore.domain.fit import (
+    LONGEST_NAME_LIST,
+    Need,
+    Rule,
+    missing_rules,
+    not_in,
+    rules,
+    still_missing,
+)
 from evencore.domain.policy import OnRejection, Policy, TopologyMode
 from evencore.domain.selectors import required_terms
 from evencore.domain.snapshot import Snapshot
@@ -58,6 +66,9 @@ class Placement(NamedTuple):
 
 _ANYWHERE = Placement()
 
+# Every term must carry every rule; what etcd cannot hold keeps the pod from being created.
+_MOST_TERMS = 200
+
 
 def place(case: Case, asked: PodPolicy, need: Need, eligible: int, fits: int) -> Placement:
     """Keep the pod off eligible nodes that do not fit, and off those that rejected its like."""
@@ -67,7 +78,7 @@ def place(case: Case, asked: PodPolicy, need: Need, eligible: int, fits: int) ->
     warnings: list[str] = []
     if eligible and not fits:
         warnings.append(
-            f"no known node can ever admit this pod: {_asks(need)}; see evencore explain"
+            f"no known node can ever admit this pod: {_asks(need)}"
         )
     if case.spec.node_name and excluded:
         warnings.append("spec.nodeName is set: the exclusion of nodes has no effect")
@@ -80,8 +91,15 @@ def place(case: Case, asked: PodPolicy, need: Need, eligible: int, fits: int) ->
     # Where no node is known that the pod may use, there are others than we know of.
     if excluded and (_leaves_a_node(case, fits, excluded) or not eligible):
         steer = missing_rules(terms, _exclusion_rules(nodes, excluded))
+    required = (() if soft else missing_rules(terms, misfits)) + steer
+    if required and terms is not None and len(terms) > _MOST_TERMS:
+        warnings.append(
+            f"its required node affinity has {len(terms)} terms, too many to write into: "
+            "nodes are not kept off"
+        )
+        required = steer = ()
     return Placement(
-        (() if soft else missing_rules(terms, misfits)) + steer,
+        required,
         tuple(misfits) if soft and not _has_preferred(case.spec, misfits) else (),
         names.EXCLUDED if steer else None,
         tuple(warnings),
@@ -150,4 +168,6 @@ def _has_preferred(spec: PodSpec, wanted: Sequence[Rule]) -> bool:
         for term in (affinity.preferred if affinity else None) or ()
         if term.preference is not None and not term.preference.empty
     ]
-    return any(not missing_rules([term], wanted) for term in have) or not wanted
+    return not wanted or any(
+        all(still_missing(term, rule.requirement) is None for rule in wanted) for term in have
+    )

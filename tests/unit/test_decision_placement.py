@@ -299,6 +299,19 @@ def test_fit_and_exclusion_go_into_one_term() -> None:
     assert left(answer, *nodes) == ["n1"]
 
 
+def test_an_affinity_of_very_many_terms_is_left_as_it_is() -> None:
+    """Twenty names in each of thousands of terms make a pod that no etcd takes."""
+    terms = [labels(expression("zone", "In", str(number))) for number in range(201)]
+    known = snapshot(node("n0"), node("n1"), failed("n1"))
+    kept = admit(pod().cpu("3").owner().required(*terms), known)
+    assert (kept.cpu["app"], kept.required) == (("4", "4"), terms)
+    assert "its required node affinity has 201 terms, too many to write into" in kept.warnings[0]
+    assert "evencore.io/steering" not in kept.labels
+    written = admit(pod().cpu("3").owner().required(*terms[:200]), known)
+    assert written.required is not None
+    assert all("matchFields" in term for term in written.required)
+
+
 def test_required_rules_name_only_static_facts_in_a_way_that_fresh_nodes_pass() -> None:
     nodes = [*widths(4, 2), node("small").largest(2), node("x")]
     answer = admit(owned().cpu("6"), snapshot(*nodes, failed("x")))
