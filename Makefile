@@ -16,7 +16,8 @@ install: .venv/installed ## Make .venv with everything the project needs
 # The stamp is newer than pyproject.toml exactly if what it asks for is installed.
 .venv/installed: pyproject.toml
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "make: Python 3.11 or newer is needed (found: $(or $(PYTHON),none)); say which: make PYTHON=/path/to/python3 $(MAKECMDGOALS)" >&2; exit 1; }
-	$(PYTHON) -m venv .venv
+	"$(PYTHON)" -m venv .venv
+	@echo "Installing what the project needs into .venv: about a minute, once"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
 	@touch $@
@@ -28,14 +29,14 @@ test: install ## Run all tests
 	$(BIN)/python -m pytest
 
 check: install ## What CI checks: style, types, import rules
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m mypy
 	$(BIN)/lint-imports
 
 fix: install ## Mend what can be mended by machine
-	$(BIN)/ruff format .
-	$(BIN)/ruff check --fix .
+	$(BIN)/python -m ruff format .
+	$(BIN)/python -m ruff check --fix .
 
 bench: .venv/bench ## Measure the webhook beside two yardsticks in the same run
 	$(BIN)/python -m tests.bench
@@ -45,4 +46,4 @@ bench: .venv/bench ## Measure the webhook beside two yardsticks in the same run
 	@touch $@
 
 clean: ## Remove everything that was made here
-	rm -rf .venv .hypothesis .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

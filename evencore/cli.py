@@ -164,12 +164,14 @@ def _clock() -> datetime:
 
 def _from_files(paths: tuple[Path, ...]) -> Source:
     from evencore.domain.collect import collect
-    from evencore.files import read_documents
+    from evencore.files import read_dumps
 
-    documents = read_documents([str(path) for path in paths])
+    documents = read_dumps([str(path) for path in paths])
     collected = collect(document.value for document in documents)
     for problem in collected.problems:
         click.echo(f"evencore: {problem}; ignored", err=True)
+    if not collected.snapshot.nodes.facts:
+        click.echo("evencore: the dumps hold no nodes, so nothing is known of any", err=True)
     # A dump stands still: what was excluded when it was made is excluded for ever.
     frozen = collected.newest_rejection
     return Source(lambda: collected.snapshot, (lambda: frozen) if frozen else _clock)

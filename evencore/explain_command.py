@@ -19,7 +19,7 @@ import yaml
 
 from evencore.domain.policy import Policy, PolicyError
 from evencore.explain import Prepared, Report, explain, prepare, render_text, to_dict
-from evencore.files import STDIN, Document, InputError, read_document, read_documents
+from evencore.files import STDIN, Document, InputError, read_document, read_documents, read_dumps
 from evencore.patience import Patience
 
 T = TypeVar("T")
@@ -158,7 +158,8 @@ def _inputs(
 
     def cluster() -> list[object]:
         if read_cluster is None or not _live(options):
-            return [document.value for document in _read(options.nodes, patience)]
+            dumps = read_dumps(options.nodes, progress=patience.reading)
+            return [document.value for document in dumps]
         patience.doing("reading the cluster")
         return list(read_cluster(options.kubeconfig, options.context))
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
 
 from evencore.domain.manifests import Source
+from evencore.domain.objects import text_at
 from evencore.kubeyaml import YamlError, read_yaml
 
 if TYPE_CHECKING:
@@ -82,6 +83,25 @@ def read_documents(
             for number, line, value in read
             for item in (value if isinstance(value, list) else [value])
         ]
+    if problems:
+        raise InputError(problems)
+    return documents
+
+
+def read_dumps(
+    files: Iterable[str], progress: Callable[[str, int], None] = lambda _name, _size: None
+) -> list[Document]:
+    """Read dumps of a cluster as `read_documents` does, and refuse what cannot be one.
+
+    A table of kubectl or a certificate is also YAML: it would pass for an empty cluster.
+    """
+    documents = read_documents(files, progress=progress)
+    problems = [
+        f"{document.source}: it is no dump of a cluster: those say kind and items; "
+        "make one with kubectl get nodes,pods -A -o json"
+        for document in documents
+        if not text_at(document.value, "kind")
+    ]
     if problems:
         raise InputError(problems)
     return documents

@@ -113,6 +113,7 @@ def load(settings: type[S], flags: Mapping[str, object]) -> S:
 
 def _problem(place: tuple[int | str, ...], message: str, value: object) -> str:
     text = message.removeprefix("Value error, ").replace("Input should be", "must be")
+    text = text.partition(", unable to parse")[0]  # says only once more that it is none
     if not place:
         return text
     name = str(place[0])

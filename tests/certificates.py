@@ -10,6 +10,18 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+_SIGNS = x509.KeyUsage(
+    key_cert_sign=True,
+    crl_sign=True,
+    digital_signature=True,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    encipher_only=False,
+    decipher_only=False,
+)
+
 HOST = "evencore-webhook.evencore.svc"
 
 
@@ -31,6 +43,10 @@ class Authority:
         unsigned = _builder(self._name, self._name, self._key).add_extension(
             x509.BasicConstraints(ca=True, path_length=0), critical=True
         )
+        # Python 3.13 verifies strictly (RFC 5280): key usage and key identifiers must be there.
+        unsigned = unsigned.add_extension(_SIGNS, critical=True).add_extension(
+            x509.SubjectKeyIdentifier.from_public_key(self._key.public_key()), critical=False
+        )
         self._certificate = unsigned.sign(self._key, hashes.SHA256())
         self.pem = self._certificate.public_bytes(serialization.Encoding.PEM).decode()
 
@@ -41,6 +57,10 @@ class Authority:
         certificate = (
             _builder(name, self._name, key)
             .add_extension(x509.SubjectAlternativeName([x509.DNSName(HOST)]), critical=False)
+            .add_extension(
+                x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()),
+                critical=False,
+            )
             .sign(self._key, hashes.SHA256())
         )
         pem = key.private_bytes(

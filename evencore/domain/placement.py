@@ -77,9 +77,7 @@ def place(case: Case, asked: PodPolicy, need: Need, eligible: int, fits: int) ->
         return _ANYWHERE  # nearly every pod
     warnings: list[str] = []
     if eligible and not fits:
-        warnings.append(
-            f"no known node can ever admit this pod: {_asks(need)}"
-        )
+        warnings.append(f"no known node can ever admit this pod: {_asks(need)}")
     if case.spec.node_name and excluded:
         warnings.append("spec.nodeName is set: the exclusion of nodes has no effect")
     if case.spec.node_name or _of_daemon_set(case.pod):

@@ -174,7 +174,8 @@ def _problem(model: type[BaseModel], error: Any) -> str:  # noqa: ANN401  pydant
     if error["type"] == "frozen_set_type":
         message = "must be a list"
     shown = quoted(error["input"])
-    if shown not in message:
+    # A map as a whole would be long; what is wrong in it was said.
+    if not message.startswith(shown) and not isinstance(error["input"], dict):
         message += f", not {shown}"
     return f"{place}: {message}" if place else message
 
@@ -227,7 +228,11 @@ def policy_for(
 
 
 _NOT_WRITTEN_BY_PEOPLE = frozenset({names.ORIGINAL_CPU, names.DECISION})
-_KNOWN = (names.CPU, names.TOPOLOGY, names.ON_REJECTION)  # and one per container
+# And one for each container.
+_KNOWN = {
+    key: key.removeprefix(names.PREFIX) for key in (names.CPU, names.TOPOLOGY, names.ON_REJECTION)
+}
+_ALL_KNOWN = ", ".join(_KNOWN)
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -258,8 +263,8 @@ def _overlay(
             elif place == "annotation":
                 warnings.append(f"{place} {key}: the pod has no container {quoted(name)}; ignored")
         elif key not in _KNOWN:
-            near = get_close_matches(key, _KNOWN, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(_KNOWN)}"
+            near = get_close_matches(key.removeprefix(names.PREFIX), _KNOWN.values(), n=1)
+            hint = f"did you mean {names.PREFIX}{near[0]}?" if near else f"known: {_ALL_KNOWN}"
             warnings.append(f"{place} {quoted(key)} is unknown; {hint}")
     return PodPolicy(
         cpu or below.cpu,

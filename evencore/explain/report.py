@@ -186,7 +186,7 @@ def _notes(pods: tuple[PodReport, ...], policy: Policy, snapshot: Snapshot) -> l
     if not snapshot.nodes.facts and any(pod.threads_per_core for pod in pods):
         width = policy.default_threads_per_core
         notes.append(
-            f"no nodes were given: pods are aligned to {count(width, 'thread')} per core, the "
+            f"no nodes are known: pods are aligned to {count(width, 'thread')} per core, the "
             "configured default, and where they fit is not known; see --nodes"
         )
     unknown = sorted({p.found.namespace for p in pods if p.admission == _NOT_KNOWN})

@@ -235,7 +235,7 @@ def test_one_container_may_be_kept() -> None:
 
 def test_without_nodes_it_says_what_the_default_is() -> None:
     text = run("-f", "-", stdin=pod()).stdout
-    assert "no nodes were given: pods are aligned to 2 threads per core" in text
+    assert "no nodes are known: pods are aligned to 2 threads per core" in text
 
 
 def test_a_mistake_of_an_admin_on_a_node_is_told() -> None:

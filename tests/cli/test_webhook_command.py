@@ -83,6 +83,7 @@ MISTAKES = {
     "an unknown flag": (["--bund", "x"], "No such option", "--bund"),
     "a bad address": (["--bind", "here"], "bind: 'here' is not ADDRESS:PORT"),
     "a missing dump": (["--snapshot", "nowhere.json"], "nowhere.json"),
+    "a dump that is none": (["--snapshot", "no-dump.txt"], "it is no dump of a cluster"),
     "a missing policy file": (["--policy", "nowhere.yaml"], "nowhere.yaml"),
     "a kubeconfig that is not there": (["--kubeconfig", "nowhere.conf"], "nowhere.conf"),
     "a port that does not exist": (["--bind", "127.0.0.1:99999"], "is not ADDRESS:PORT"),
@@ -117,7 +118,11 @@ MISTAKES = {
 @pytest.mark.parametrize(
     ("flags", "words"), [(m[0], m[1:]) for m in MISTAKES.values()], ids=MISTAKES
 )
-def test_a_mistake_ends_it_with_2_and_a_message(flags: list[str], words: tuple[str, ...]) -> None:
+def test_a_mistake_ends_it_with_2_and_a_message(
+    flags: list[str], words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "no-dump.txt").write_text("NAME STATUS\nn1   Ready\n")
     result = CliRunner().invoke(main, ["webhook", *flags])
     assert result.exit_code == 2
     assert [word for word in words if word not in result.output] == []

@@ -98,6 +98,11 @@ def test_a_policy_reads_what_it_writes() -> None:
             id="a wrong duration, with its place",
         ),
         pytest.param(
+            {"exclusions": {"initial": "20m", "maximum": "10m"}},
+            "exclusions: initial (1200s) is above maximum (600s)",
+            id="times that contradict each other",
+        ),
+        pytest.param(
             {"exclusions": {"maximum": 5}},
             "exclusions.maximum: write a duration such as 90s, 2m or 1h30m, not 5",
             id="a duration without unit",
@@ -245,10 +250,15 @@ WARNINGS = {
     "an unknown annotation under our name": (
         {"evencore.io/cpus": "keep"},
         {},
+        ["annotation 'evencore.io/cpus' is unknown; did you mean evencore.io/cpu?"],
+    ),
+    "one that is like none of ours": (
+        {"evencore.io/x": "keep"},
+        {},
         [
             (
-                "annotation evencore.io/cpus is unknown; known: evencore.io/cpu, "
-                "evencore.io/cpu.<container>, evencore.io/topology, evencore.io/on-rejection"
+                "annotation 'evencore.io/x' is unknown; known: evencore.io/cpu, "
+                "evencore.io/topology, evencore.io/on-rejection"
             )
         ],
     ),
@@ -266,3 +276,7 @@ def test_what_is_wrong_is_told(
     pod: dict[str, str], namespace: dict[str, str], want: list[str]
 ) -> None:
     assert list(_for(pod, namespace).warnings) == want
+
+
+def test_off_without_quotes_is_what_yaml_makes_of_it() -> None:
+    assert Policy.from_mapping({"topology": False}).topology == "off"
