@@ -24,10 +24,15 @@ _NODE_FAILS: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreac
 _MIRROR: Final = "kubernetes.io/config.mirror"
 
 
-def _new_pod(attributes: Attributes) -> Object | None:
-    """Give a copy of the pod that is about to be created; None for any other write."""
+def _new_pod(attributes: Attributes, *operations: str) -> Object | None:
+    """Give a copy of the pod that is about to be created; None for any other write.
+
+    `operations`: those that count, CREATE if none is named.
+    """
     target = attributes.target
-    if attributes.operation != "CREATE" or target.resource is not PODS or target.subresource:
+    if target.resource is not PODS or target.subresource:
+        return None
+    if attributes.operation not in (operations or ("CREATE",)):
         return None
     return copy(attributes.obj) if attributes.obj is not None else None
 
@@ -95,11 +100,18 @@ class Priority:
         self._store = store
 
     async def __call__(self, attributes: Attributes) -> Object | None:
-        """Complete a new pod; without a class the global default counts, else 0."""
-        pod = _new_pod(attributes)
+        """Complete a new pod; without a class the global default counts, else 0.
+
+        An update that does not say it keeps it.
+        """
+        pod = _new_pod(attributes, "CREATE", "UPDATE")
         if pod is None:
             return attributes.obj
         spec = pod["spec"]
+        if attributes.old is not None:
+            for part in ("priority", "preemptionPolicy"):
+                spec.setdefault(part, attributes.old["spec"].get(part))
+            return pod
         found = self._class(spec.get("priorityClassName") or "")
         if found is None and spec.get("priorityClassName"):
             raise forbidden(
@@ -123,8 +135,11 @@ class Priority:
 
 
 async def tolerate_for_a_while(attributes: Attributes) -> Object | None:
-    """Let a new pod stay five minutes on a node that fails, unless it says otherwise itself."""
-    pod = _new_pod(attributes)
+    """Let a pod stay five minutes on a node that fails, unless it says otherwise itself.
+
+    Updates count, too: a client that replaces a pod need not repeat what it never wrote.
+    """
+    pod = _new_pod(attributes, "CREATE", "UPDATE")
     if pod is None:
         return attributes.obj
     given = pod["spec"].get("tolerations") or []

@@ -8,7 +8,6 @@ Not for: what requests mean, and not for the internet: it serves loopback only
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
@@ -105,10 +104,12 @@ async def serve_connection(
         writer.write(_head(refused.status, "text/plain", {"Connection": "close"}, b""))
     except (OSError, asyncio.IncompleteReadError):
         pass  # the client went away: its right, at any moment
+    except asyncio.CancelledError:
+        # The server stops; a client that is slow to say goodbye in TLS must not hold it up.
+        writer.transport.abort()
+        raise
     finally:
         writer.close()
-        with contextlib.suppress(OSError):
-            await writer.wait_closed()
 
 
 async def _read(reader: asyncio.StreamReader) -> Request | None:
