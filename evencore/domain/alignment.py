@@ -18,7 +18,7 @@ from evencore.domain.text import cpus, one_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evencore.domain.policy import PodPolicy
+    from evencore.domain.annotations import PodPolicy
     from evencore.domain.snapshot import CpuMaximum, Maxima
 
 

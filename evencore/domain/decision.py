@@ -12,9 +12,10 @@ from msgspec import Struct
 
 from evencore.domain import names
 from evencore.domain.alignment import Alignment, CpuChange, align
+from evencore.domain.annotations import policy_for
 from evencore.domain.fit import Need, Rule, fitting, need_of
 from evencore.domain.placement import Case, may_be_ours, place
-from evencore.domain.policy import CpuMode, Policy, policy_for
+from evencore.domain.policy import CpuMode, Policy
 from evencore.domain.qos import QoS, qos_class
 from evencore.domain.resources import read_amounts
 from evencore.domain.scope import not_alignable, not_ours
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from evencore.domain.policy import PodPolicy
+    from evencore.domain.annotations import PodPolicy
     from evencore.domain.resources import PodAmounts
     from evencore.domain.snapshot import Snapshot
     from evencore.domain.views import PodView

@@ -27,7 +27,7 @@ from evencore.domain.views import PodSpec, PodView
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evencore.domain.policy import PodPolicy
+    from evencore.domain.annotations import PodPolicy
     from evencore.domain.snapshot import Nodes
     from evencore.domain.verdict import Exclusion
     from evencore.domain.views import Requirement

@@ -1,20 +1,16 @@
-"""What people write: the policy file and the annotations on pods and namespaces.
+"""The policy file: what holds for pods and namespaces that say nothing themselves.
 
-Strict: an unknown or wrong value gets one message that names its place and the allowed values, and
-all problems are told at once. The file is refused; an annotation falls back to the next level.
+Strict: an unknown or wrong value gets one message that names its place and the allowed values, all
+problems are told at once, and the file is refused.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from datetime import timedelta
-from difflib import get_close_matches
 from enum import StrEnum
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from msgspec import Struct
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -26,12 +22,11 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from evencore.domain import names
 from evencore.domain.quantity import format_millis, parse_millis
 from evencore.domain.text import one_of, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Sequence
 
 WIDTHS = (1, 2, 4, 8)  # threads per core that exist; anything else is a mistake
 
@@ -185,91 +180,3 @@ def _keys(model: Any, way: Sequence[int | str]) -> str:  # noqa: ANN401  a class
     for part in way:
         model = next(f.annotation for f in model.model_fields.values() if f.alias == part)
     return ", ".join(sorted(f.alias or name for name, f in model.model_fields.items()))
-
-
-class PodPolicy(Struct, frozen=True, gc=False):
-    """What holds for one pod: its annotations over its namespace's over the file."""
-
-    cpu: CpuMode
-    topology: TopologyMode
-    on_rejection: OnRejection
-    cpu_of: Mapping[str, CpuMode] = MappingProxyType({})
-    warnings: tuple[str, ...] = ()
-
-    def cpu_mode(self, container: str) -> CpuMode:
-        """Return what to do with the CPU of one container."""
-        return self.cpu_of.get(container, self.cpu)
-
-    def keeps_all(self, containers: Iterable[str]) -> bool:
-        """Tell whether the CPU of every container is to be left alone."""
-        if self.cpu is not CpuMode.KEEP and not self.cpu_of:
-            return False
-        return all(self.cpu_mode(name) is CpuMode.KEEP for name in containers)
-
-
-def policy_for(
-    policy: Policy,
-    pod: Mapping[str, str],
-    namespace: Mapping[str, str],
-    containers: Collection[str],
-) -> PodPolicy:
-    """Lay a pod's annotations over its namespace's over the policy.
-
-    A wrong value is passed over, with a warning that names it and what is allowed. An annotation
-    for one container goes before one for all, on the same object.
-    """
-    result = PodPolicy(policy.cpu, policy.topology, policy.on_rejection)
-    known = frozenset(containers)
-    for place, written in (("namespace annotation", namespace), ("annotation", pod)):
-        ours = [key for key in written if key.startswith(names.PREFIX)]
-        if ours:
-            result = _overlay(result, {key: written[key] for key in ours}, place, known)
-    return result
-
-
-_NOT_WRITTEN_BY_PEOPLE = frozenset({names.ORIGINAL_CPU, names.DECISION})
-# And one for each container.
-_KNOWN = {
-    key: key.removeprefix(names.PREFIX) for key in (names.CPU, names.TOPOLOGY, names.ON_REJECTION)
-}
-_ALL_KNOWN = ", ".join(_KNOWN)
-
-E = TypeVar("E", bound=StrEnum)
-
-
-def _overlay(
-    below: PodPolicy, ours: Mapping[str, str], place: str, containers: frozenset[str]
-) -> PodPolicy:
-    warnings = list(below.warnings)
-
-    def chosen(key: str, modes: type[E]) -> E | None:
-        try:
-            return modes(ours[key]) if key in ours else None
-        except ValueError:
-            warnings.append(f"{place} {key}: {quoted(ours[key])} is not {one_of(modes)}; ignored")
-            return None
-
-    cpu = chosen(names.CPU, CpuMode)
-    # What the pod says of all its containers goes before what the namespace says of one.
-    cpu_of = dict(below.cpu_of) if cpu is None else {}
-    topology = chosen(names.TOPOLOGY, TopologyMode)
-    on_rejection = chosen(names.ON_REJECTION, OnRejection)
-    for key in sorted(ours.keys() - _NOT_WRITTEN_BY_PEOPLE):
-        if key.startswith(names.CPU_OF_CONTAINER):
-            name = key.removeprefix(names.CPU_OF_CONTAINER)
-            mode = chosen(key, CpuMode)
-            if name in containers:
-                cpu_of |= {name: mode} if mode else {}
-            elif place == "annotation":
-                warnings.append(f"{place} {key}: the pod has no container {quoted(name)}; ignored")
-        elif key not in _KNOWN:
-            near = get_close_matches(key.removeprefix(names.PREFIX), _KNOWN.values(), n=1)
-            hint = f"did you mean {names.PREFIX}{near[0]}?" if near else f"known: {_ALL_KNOWN}"
-            warnings.append(f"{place} {quoted(key)} is unknown; {hint}")
-    return PodPolicy(
-        cpu or below.cpu,
-        topology or below.topology,
-        on_rejection or below.on_rejection,
-        cpu_of,
-        tuple(warnings),
-    )

@@ -10,8 +10,9 @@ from evencore.domain.quantity import format_millis
 from evencore.domain.text import cpus
 
 if TYPE_CHECKING:
+    from evencore.domain.annotations import PodPolicy
     from evencore.domain.decision import Decision
-    from evencore.domain.policy import PodPolicy, Policy
+    from evencore.domain.policy import Policy
     from evencore.domain.resources import ContainerAmounts, PodAmounts
 
 

@@ -8,9 +8,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from evencore.domain import names
+from evencore.domain.annotations import policy_for
 from evencore.domain.decision import decide
 from evencore.domain.patching import Operation, operations
-from evencore.domain.policy import policy_for
 from evencore.domain.qos import qos_class
 from evencore.domain.resources import read_amounts
 from evencore.domain.text import count, one_of

@@ -6,7 +6,8 @@ import pytest
 from builders import Container, container, pod
 
 from evencore.domain.alignment import Alignment, align, round_up
-from evencore.domain.policy import CpuMode, OnRejection, PodPolicy, TopologyMode
+from evencore.domain.annotations import PodPolicy
+from evencore.domain.policy import CpuMode, OnRejection, TopologyMode
 from evencore.domain.resources import read_amounts
 from evencore.domain.snapshot import CpuMaximum, Maxima
 
