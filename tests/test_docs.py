@@ -1,0 +1,49 @@
+"""README and docs say what is there: links lead somewhere, no setting is missing."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from evencore.domain import names
+from evencore.domain.policy import Policy
+from evencore.settings import PREFIX, WebhookSettings
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+README = PAGES[0].read_text()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_every_link_leads_to_a_file(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]+)\)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("setting", WebhookSettings.model_fields)
+def test_every_setting_has_its_flag_and_its_variable_in_the_readme(setting: str) -> None:
+    assert f"`--{setting.replace('_', '-')}`" in README
+    assert f"`{PREFIX}{setting.upper()}`" in README
+
+
+@pytest.mark.parametrize("field", Policy.model_fields.values(), ids=Policy.model_fields)
+def test_every_key_of_the_policy_file_is_in_the_readme(field: object) -> None:
+    alias = field.alias  # type: ignore[attr-defined]
+    assert re.search(rf"`{alias}[`.]", README)
+
+
+@pytest.mark.parametrize("annotation", [names.CPU, names.TOPOLOGY, names.ON_REJECTION])
+def test_every_annotation_is_in_the_readme(annotation: str) -> None:
+    assert f"| `{annotation}` |" in README
+
+
+def test_the_way_of_a_pod_names_files_that_exist() -> None:
+    way = README.partition("## How a pod travels")[2].partition("```")[2].partition("```")[0]
+    files = re.findall(r"[a-z_]+\.py", way)
+    here = {
+        path.name for folder in ("evencore", "webhook") for path in ROOT.glob(f"{folder}/**/*.py")
+    }
+    assert [file for file in files if file not in here] == []
+    assert len(files) > 10
