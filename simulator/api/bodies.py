@@ -21,7 +21,8 @@ _OBJECTS: Final = ("application/json", "application/yaml")
 JSON_PATCH: Final = "application/json-patch+json"
 MERGE_PATCH: Final = "application/merge-patch+json"
 STRATEGIC: Final = "application/strategic-merge-patch+json"
-PATCHES: Final = (JSON_PATCH, MERGE_PATCH, STRATEGIC)
+APPLY: Final = "application/apply-patch+yaml"
+PATCHES: Final = (JSON_PATCH, MERGE_PATCH, STRATEGIC, APPLY)
 
 
 def media_type(request: Request) -> str:
@@ -42,6 +43,16 @@ def read_object(request: Request) -> Object:
         raise unsupported_media_type(media, _OBJECTS)
     if not isinstance(found, dict):
         raise bad_request("the body of the request is no object")
+    return found
+
+
+def read_applied(request: Request) -> Object:
+    """Read the object of a server-side apply; it names its kind. Raises a 400."""
+    found = _yaml(request.body)
+    if not isinstance(found, dict) or not found.get("apiVersion") or not found.get("kind"):
+        raise bad_request("an applied object needs apiVersion and kind")
+    if not request.query.get("fieldManager"):
+        raise bad_request("fieldManager is required for apply: say who applies")
     return found
 
 

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Final
 from simulator.api import actions, bodies, forms, reads, watching
 from simulator.api.http import Response, Stream
 from simulator.api.writes import Call
+from simulator.clock import timestamp
 from simulator.errors import bad_request, method_not_allowed
 from simulator.objects import encode
+from simulator.patches.apply import apply
 from simulator.resources import NAMESPACES, PODS, QUOTAS, SCALE, SERVICE_ACCOUNTS
 from simulator.store.deletion import Options
 
@@ -58,6 +60,8 @@ class Verbs:
         if method == "GET":
             record = self._store.get(resource, target.namespace, target.name)
             return Response(200, form.one(resource, record))
+        if method == "PATCH" and bodies.media_type(request) == bodies.APPLY:
+            return await self._apply(request, target, form, call)
         if method in ("PUT", "PATCH"):
             record = await self._writes.update(target, _change(request), call)
             return Response(200, form.one(resource, record))
@@ -68,6 +72,23 @@ class Verbs:
                 return Response(200, encode(_deleted(record, target)))
             return Response(200, form.one(resource, record))
         raise method_not_allowed()
+
+    async def _apply(self, request: Request, target: Target, form: Form, call: Call) -> Response:
+        """Make the object, or merge into the one that is there."""
+        store, applied = self._store, bodies.read_applied(request)
+        manager, now = request.query["fieldManager"], timestamp(store.clock.now())
+        force = request.query.get("force") == "true"
+
+        def merged(live: Object) -> Object:
+            return apply(live, applied, manager, now, force=force)
+
+        there = store.table(target.resource).get((target.namespace, target.name)) is not None
+        if there or target.subresource:
+            record = await self._writes.update(target, merged, call)
+        else:
+            bare = {"metadata": {"name": target.name}}
+            record = await self._writes.create(target._replace(name=""), merged(bare), call)
+        return Response(200 if there else 201, form.one(target.resource, record))
 
     async def _collection(
         self, request: Request, target: Target, form: Form, call: Call

@@ -191,3 +191,14 @@ def test_namespaces_selectors_short_names_and_cordon(kubectl: Kubectl) -> None:
     kubectl("cordon", "n1")
     assert "Ready,SchedulingDisabled" in kubectl("get", "no")
     assert "deployments" in kubectl("api-resources")
+
+
+def test_apply_on_the_server_side(kubectl: Kubectl) -> None:
+    def apply(text: str, *more: str, fails: bool = False) -> str:
+        return kubectl("apply", "--server-side", *more, "-f", "-", stdin=text, fails=fails)
+
+    assert apply(DEPLOYMENT) == "deployment.apps/shop serverside-applied\n"
+    other = DEPLOYMENT.replace("replicas: 2", "replicas: 4")
+    assert ".spec.replicas" in apply(other, "--field-manager=other", fails=True)
+    apply(other, "--field-manager=other", "--force-conflicts")
+    assert kubectl("get", "deploy", "shop", "-o", "jsonpath={.spec.replicas}") == "4"
