@@ -1,4 +1,4 @@
-"""The bodies of requests: objects as JSON or YAML, patches by their content type."""
+"""The bodies of requests: objects as JSON, YAML or protobuf, patches by their content type."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 import yaml
 
+from simulator.api import protobuf
 from simulator.errors import bad_request, unsupported_media_type
 from simulator.patches.plain import json_patch, merge_patch
 from simulator.patches.strategic import strategic_merge
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from simulator.api.http import Request
     from simulator.objects import Object
 
-_OBJECTS: Final = ("application/json", "application/yaml")
+_OBJECTS: Final = ("application/json", "application/yaml", protobuf.MEDIA)
 JSON_PATCH: Final = "application/json-patch+json"
 MERGE_PATCH: Final = "application/merge-patch+json"
 STRATEGIC: Final = "application/strategic-merge-patch+json"
@@ -35,6 +36,8 @@ def read_object(request: Request) -> Object:
     media = media_type(request)
     if not request.body:
         return {}
+    if media == protobuf.MEDIA:
+        return protobuf.read(request.body)
     if media == "application/yaml":
         found = _yaml(request.body)
     elif media in ("", *_OBJECTS):

@@ -5,6 +5,7 @@ Kubernetes rules: the SetDefaults_ functions of pkg/apis/*/v1/defaults.go.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import TYPE_CHECKING, Any, Final
 
 from simulator.objects import copy
@@ -125,6 +126,16 @@ def _webhooks(obj: Object) -> Object:
     return {**obj, "webhooks": hooks}
 
 
+def _secret(obj: Object) -> Object:
+    """Kubernetes rule: stringData is for writing only; it is kept encoded, in data."""
+    secret = {"type": "Opaque", **obj}
+    plain = secret.pop("stringData", None)
+    if plain:
+        encoded = {key: b64encode(text.encode()).decode() for key, text in plain.items()}
+        secret["data"] = {**(secret.get("data") or {}), **encoded}
+    return secret
+
+
 def _limit_range(obj: Object) -> Object:
     """Kubernetes rule: default falls back on max, defaultRequest on default, then on min."""
     limits = []
@@ -143,7 +154,7 @@ _OTHERS: Final[dict[str, Callable[[Object], Object]]] = {
     "namespaces": _namespace,
     "nodes": _node,
     "limitranges": _limit_range,
-    "secrets": lambda obj: {"type": "Opaque", **obj},
+    "secrets": _secret,
     "priorityclasses.scheduling.k8s.io": lambda obj: {
         "preemptionPolicy": "PreemptLowerPriority",
         **obj,

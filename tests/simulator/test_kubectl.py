@@ -202,3 +202,25 @@ def test_apply_on_the_server_side(kubectl: Kubectl) -> None:
     assert ".spec.replicas" in apply(other, "--field-manager=other", fails=True)
     apply(other, "--field-manager=other", "--force-conflicts")
     assert kubectl("get", "deploy", "shop", "-o", "jsonpath={.spec.replicas}") == "4"
+
+
+def test_create_of_kinds_that_kubectl_sends_as_protobuf(kubectl: Kubectl) -> None:
+    kubectl("create", "namespace", "team")
+    kubectl("create", "deployment", "d", "--image=app:1", "--replicas=3", "--port=80", "-n", "team")
+    made = json.loads(kubectl("get", "deployment", "d", "-n", "team", "-o", "json"))
+    (container,) = made["spec"]["template"]["spec"]["containers"]
+    assert (made["spec"]["replicas"], container["ports"][0]["containerPort"]) == (3, 80)
+    kubectl("create", "job", "j", "--image=app:1")
+    kubectl("create", "configmap", "c", "--from-literal=a=b")
+    assert kubectl("get", "configmap", "c", "-o", "jsonpath={.data.a}") == "b"
+    kubectl("create", "secret", "generic", "s", "--from-literal=a=b")
+    assert kubectl("get", "secret", "s", "-o", "jsonpath={.data.a}") == "Yg=="
+
+
+def test_drain_evicts(kubectl: Kubectl) -> None:
+    kubectl("apply", "-f", "-", stdin=NODE)
+    kubectl("apply", "-f", "-", stdin=POD.replace("spec:\n", "spec:\n  nodeName: n1\n"))
+    failed = '{"status":{"phase":"Failed"}}'
+    kubectl("patch", "pod", "web", "--subresource=status", "--type=merge", "-p", failed)
+    kubectl("drain", "n1", "--force")
+    assert kubectl("get", "pods", "-o", "name") == ""

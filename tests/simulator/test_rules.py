@@ -10,7 +10,15 @@ import pytest
 from simulator_support import PODS as PATH
 from simulator_support import Wire, pod
 
-from simulator.resources import DAEMON_SETS, DEPLOYMENTS, JOBS, LIMIT_RANGES, PODS, STATEFUL_SETS
+from simulator.resources import (
+    DAEMON_SETS,
+    DEPLOYMENTS,
+    JOBS,
+    LIMIT_RANGES,
+    PODS,
+    SECRETS,
+    STATEFUL_SETS,
+)
 from simulator.rules import new_pods
 from simulator.rules.amounts import canonical
 from simulator.rules.defaults import defaulted
@@ -166,6 +174,11 @@ def test_a_limit_range_falls_back_as_documented() -> None:
     limits = defaulted(LIMIT_RANGES, {"spec": {"limits": [item]}})["spec"]["limits"][0]
     assert limits["default"] == {"cpu": "4"}
     assert limits["defaultRequest"] == {"cpu": "4", "memory": "1Gi"}
+
+
+def test_what_a_secret_says_in_plain_is_kept_encoded() -> None:
+    secret = defaulted(SECRETS, {"data": {"a": "MQ=="}, "stringData": {"b": "2"}})
+    assert secret == {"type": "Opaque", "data": {"a": "MQ==", "b": "Mg=="}}
 
 
 def test_a_job_knows_its_pods_by_its_uid(api: Wire) -> None:
