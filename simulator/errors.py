@@ -57,15 +57,19 @@ class ApiError(Exception):
         }
 
 
+class NotFound(ApiError):  # noqa: N818  named as its reason is
+    """There is no such object: the one refusal that some callers can live with."""
+
+
 def _details(resource: Resource, name: str) -> Object:
     group = {"group": resource.group} if resource.group else {}
     return {"name": name, **group, "kind": resource.plural}
 
 
-def not_found(resource: Resource, name: str) -> ApiError:
+def not_found(resource: Resource, name: str) -> NotFound:
     """Say that there is no such object."""
     text = f'{resource.qualified} "{name}" not found'
-    return ApiError(404, "NotFound", text, _details(resource, name))
+    return NotFound(404, "NotFound", text, _details(resource, name))
 
 
 def no_such_path() -> ApiError:

@@ -20,6 +20,7 @@ from simulator import namespaces, resources, tls
 from simulator.admission.limits import LimitBounds, LimitDefaults
 from simulator.admission.namespaces import NamespaceLifecycle
 from simulator.admission.pods import Priority, ServiceAccount, tolerate_for_a_while
+from simulator.admission.quota import Counter, Quota
 from simulator.api.app import App
 from simulator.api.http import LONGEST_HEAD, serve_connection
 from simulator.api.verbs import Verbs
@@ -58,7 +59,7 @@ class Options:
     history: int = HISTORY  # changes of a resource that watches can go back to
     tokens: Mapping[str, User] | None = None  # None: everybody is admin
     mutating: Sequence[Plugin] = ()  # run after the built-in plug-ins
-    validating: Sequence[Plugin] = ()
+    validating: Sequence[Plugin] = ()  # run between LimitRanger and ResourceQuota
 
 
 class ApiServer:
@@ -74,6 +75,7 @@ class ApiServer:
         self.store = store = Store(options.clock, Chance(options.seed), history=options.history)
         Collector(store, resources.ALL)
         Expiry(store)
+        Counter(store)
         mutating: tuple[Plugin, ...] = (
             NamespaceLifecycle(store),
             LimitDefaults(store),
@@ -82,7 +84,8 @@ class ApiServer:
             tolerate_for_a_while,
             *options.mutating,
         )
-        self.writes = Writes(store, mutating, (LimitBounds(store), *options.validating))
+        validating: tuple[Plugin, ...] = (LimitBounds(store), *options.validating, Quota(store))
+        self.writes = Writes(store, mutating, validating)
         self._app = App(Verbs(store, self.writes), resources.ALL, options.tokens)
         self._furnish()
         self.port = 0

@@ -6,13 +6,14 @@ writing the answer in the form that was asked for.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from simulator.api import actions, bodies, forms, reads, watching
 from simulator.api.http import Response, Stream
 from simulator.api.writes import Call
 from simulator.clock import timestamp
-from simulator.errors import bad_request, method_not_allowed
+from simulator.errors import NotFound, bad_request, method_not_allowed
 from simulator.objects import encode
 from simulator.patches.apply import apply
 from simulator.resources import NAMESPACES, PODS, QUOTAS, SCALE, SERVICE_ACCOUNTS
@@ -107,10 +108,12 @@ class Verbs:
         if method == "DELETE":
             options = _delete_options(request)
             page = reads.list_page(self._store, target, request.query)
-            deleted = [
-                (await self._writes.delete(target._replace(name=one.key[1]), options, call))[0]
-                for one in page.records
-            ]
+            deleted = []
+            for one in page.records:
+                # Who was deleted by somebody else while this waited is gone all the same.
+                with suppress(NotFound):
+                    each = target._replace(name=one.key[1])
+                    deleted.append((await self._writes.delete(each, options, call))[0])
             return Response(200, form.many(resource, deleted, page.metadata))
         raise method_not_allowed()
 

@@ -31,6 +31,11 @@ def canonical(text: str) -> str:
     return _scaled(nanos, 1000, _DECIMAL)
 
 
+def binary(number: int) -> str:
+    """Spell a whole number of bytes."""
+    return _scaled(number, 1024, _BINARY)
+
+
 def _scaled(number: int, base: int, suffixes: tuple[str, ...]) -> str:
     place = 0
     while number and number % base == 0 and place + 1 < len(suffixes):

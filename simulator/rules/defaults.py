@@ -126,6 +126,11 @@ def _webhooks(obj: Object) -> Object:
     return {**obj, "webhooks": hooks}
 
 
+def _quota(obj: Object) -> Object:
+    spec = obj.get("spec") or {}
+    return {**obj, "spec": {**spec, "hard": canonical_list(spec.get("hard") or {})}}
+
+
 def _secret(obj: Object) -> Object:
     """Kubernetes rule: stringData is for writing only; it is kept encoded, in data."""
     secret = {"type": "Opaque", **obj}
@@ -154,6 +159,7 @@ _OTHERS: Final[dict[str, Callable[[Object], Object]]] = {
     "namespaces": _namespace,
     "nodes": _node,
     "limitranges": _limit_range,
+    "resourcequotas": _quota,
     "secrets": _secret,
     "priorityclasses.scheduling.k8s.io": lambda obj: {
         "preemptionPolicy": "PreemptLowerPriority",
