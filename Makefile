@@ -38,8 +38,9 @@ fix: install ## Mend what can be mended by machine
 	$(BIN)/python -m ruff format .
 	$(BIN)/python -m ruff check --fix .
 
-bench: .venv/bench ## Measure the webhook beside two yardsticks in the same run
+bench: .venv/bench ## Measure the webhook beside two yardsticks in the same run, and the pocket cluster
 	$(BIN)/python -m tests.bench
+	$(BIN)/python tests/simulator_figures.py
 
 .venv/bench: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
