@@ -1,0 +1,106 @@
+"""Events as the components of a cluster write them, in the two shapes there are.
+
+For: scheduler (events.k8s.io: eventTime set, no count) and kubelet (core: count and timestamps).
+Not for: folding repeats; each call is one Event object, as it is for pods that are replaced.
+
+Kubernetes: client-go tools/events (makeEvent) and tools/record (makeEvent).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from simulator.api.routing import Target
+from simulator.api.writes import Call
+from simulator.clock import micro_timestamp, timestamp
+from simulator.errors import ApiError
+from simulator.resources import EVENTS
+
+if TYPE_CHECKING:
+    from simulator.admission.chain import User
+    from simulator.api.writes import Writes
+    from simulator.clock import Clock
+    from simulator.objects import Object
+
+
+class Told(NamedTuple):
+    """What an event says."""
+
+    type: str  # Normal, Warning
+    reason: str
+    message: str
+    action: str = ""  # events.k8s.io only
+
+
+def reference(obj: Object) -> Object:
+    """Point at an object as events do."""
+    metadata = obj["metadata"]
+    found = {"kind": obj["kind"], "namespace": metadata.get("namespace"), "name": metadata["name"]}
+    found |= {"uid": metadata["uid"], "apiVersion": obj["apiVersion"]}
+    found["resourceVersion"] = metadata["resourceVersion"]
+    return {part: value for part, value in found.items() if value is not None}
+
+
+class Recorder:
+    """Writes the events of one component."""
+
+    def __init__(self, writes: Writes, clock: Clock, user: User, component: str, host: str) -> None:
+        self._writes, self._clock, self._call = writes, clock, Call(user)
+        self._component, self._host = component, host
+        self._last = 0
+
+    async def core(self, obj: Object, told: Told) -> None:
+        """Record as client-go's old recorder does: kubelets and controllers."""
+        now = timestamp(self._clock.now())
+        await self._write(
+            obj,
+            told,
+            {
+                "source": {"component": self._component, "host": self._host},
+                "firstTimestamp": now,
+                "lastTimestamp": now,
+                "count": 1,
+                "eventTime": None,
+                "reportingComponent": self._component,
+                "reportingInstance": self._host,
+            },
+        )
+
+    async def new(self, obj: Object, told: Told) -> None:
+        """Record as client-go's new recorder does: the scheduler."""
+        await self._write(
+            obj,
+            told,
+            {
+                "source": {},
+                "firstTimestamp": None,
+                "lastTimestamp": None,
+                "eventTime": micro_timestamp(self._clock.now()),
+                "action": told.action,
+                "reportingComponent": self._component,
+                "reportingInstance": self._host,
+            },
+        )
+
+    async def _write(self, obj: Object, told: Told, times: Object) -> None:
+        # Named by the nanosecond; on a virtual clock several events share one.
+        self._last = max(self._last + 1, int(self._clock.now() * 10**9))
+        namespace = obj["metadata"].get("namespace", "default")
+        event = {
+            "apiVersion": EVENTS.api_version,
+            "kind": EVENTS.kind,
+            "metadata": {
+                "name": f"{obj['metadata']['name']}.{self._last:x}",
+                "namespace": namespace,
+            },
+            "involvedObject": reference(obj),
+            "reason": told.reason,
+            "message": told.message,
+            "type": told.type,
+            **times,
+        }
+        try:
+            await self._writes.create(Target(EVENTS, namespace), event, self._call)
+        except ApiError:
+            # Kubernetes rule: events are best effort, in a namespace that goes for instance.
+            return
