@@ -52,5 +52,7 @@ class Plugin(Protocol):
 async def run(plugins: Sequence[Plugin], attributes: Attributes) -> Object | None:
     """Run plug-ins in turn, each on what the one before left."""
     for plugin in plugins:
-        attributes = replace(attributes, obj=await plugin(attributes))
+        obj = await plugin(attributes)
+        if obj is not attributes.obj:
+            attributes = replace(attributes, obj=obj)
     return attributes.obj

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 from evencore.domain.quantity import QuantityError, format_millis, parse_millis
 from evencore.domain.resources import pod_total, read_amounts
-from evencore.domain.views import PodSpec, read
 from simulator.errors import forbidden
 from simulator.objects import dig
 from simulator.resources import PODS, QUOTAS
 from simulator.rules.amounts import binary
+from simulator.rules.new_pods import spec_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,8 +35,7 @@ def usage(pod: Object) -> dict[str, int | None]:
     """Tell what a pod uses of each kind, in thousandths; None: it does not say."""
     if dig(pod, "status", "phase") in _ENDED:
         return {}
-    spec, _ = read(PodSpec, pod.get("spec") or {})
-    amounts = read_amounts(spec)
+    amounts = read_amounts(spec_of(pod))
     found: dict[str, int | None] = {"pods": _ONE}
     for number, resource in enumerate(("cpu", "memory")):
         for part in ("request", "limit"):

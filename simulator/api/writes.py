@@ -64,7 +64,7 @@ class Writes:
         )
         # What a webhook adds gets its defaults, too.
         obj = defaulted(resource, obj)
-        strategy.complete_new(resource, _probe(obj))
+        strategy.check_new(resource, _named(obj))
         await self._admit(self._validating, "CREATE", target, obj, None, call)
         return self._store.create(
             resource,
@@ -177,8 +177,8 @@ def _with_namespace(target: Target, said: Object) -> Object:
     return {**said, "namespace": target.namespace}
 
 
-def _probe(obj: Object) -> Object:
-    """Give the object a name and uid for a validation before it has its own."""
+def _named(obj: Object) -> Object:
+    """Give the object a name for its validation, as long as the store has not generated one."""
     said = obj["metadata"]
     name = said.get("name") or (said.get("generateName") or "") + "x"
-    return {**obj, "metadata": {**said, "name": name, "uid": ""}}
+    return {**obj, "metadata": {**said, "name": name}}

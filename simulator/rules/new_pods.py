@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from evencore.domain.qos import qos_class
 from evencore.domain.quantity import QuantityError, parse_nanos
 from evencore.domain.resources import read_amounts
@@ -38,8 +40,16 @@ GATED: Final = {
 
 def qos(pod: Object) -> str:
     """Compute the QoS class."""
-    spec, _ = read(PodSpec, pod.get("spec") or {})
-    return qos_class(read_amounts(spec)).value
+    return qos_class(read_amounts(spec_of(pod))).value
+
+
+def spec_of(pod: Object) -> PodSpec:
+    """Read the spec of a pod; strictly first, which is a tenth of the cost."""
+    given = pod.get("spec") or {}
+    try:
+        return msgspec.convert(given, PodSpec)
+    except msgspec.ValidationError:
+        return read(PodSpec, given)[0]
 
 
 def with_status(pod: Object) -> Object:

@@ -22,21 +22,25 @@ _RBAC: Final = "rbac.authorization.k8s.io"
 
 
 def complete_new(resource: Resource, obj: Object) -> Object:
-    """Give a new object what belongs to its kind, and refuse it if it has faults (422)."""
+    """Give a new object, which has its name and uid, what belongs to its kind."""
     if resource is PODS:
-        obj = new_pods.with_status(obj)
-    elif resource is NAMESPACES:
-        obj = {**obj, "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}}
-    elif resource is JOBS:
-        obj = {**workloads.with_job_labels(obj), "status": {}}
-    elif STATUS in resource.subresources and resource is not NODES:
-        obj = {**obj, "status": {}}
+        return new_pods.with_status(obj)
+    if resource is NAMESPACES:
+        return {**obj, "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}}
+    if resource is JOBS:
+        return {**workloads.with_job_labels(obj), "status": {}}
+    if STATUS in resource.subresources and resource is not NODES:
+        return {**obj, "status": {}}
+    return obj
+
+
+def check_new(resource: Resource, obj: Object) -> None:
+    """Refuse a new object that has faults (422)."""
     found = faults.of_metadata(obj, path_names=resource.group == _RBAC)
     if resource is PODS:
         found += new_pods.check(obj)
     found += workloads.check(resource, obj)
     _refuse(resource, obj, found)
-    return obj
 
 
 def combined(resource: Resource, subresource: str, old: Object, new: Object) -> Object:
