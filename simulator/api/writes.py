@@ -16,7 +16,7 @@ from simulator import versions
 from simulator.admission.chain import Attributes, Plugin, User, run
 from simulator.errors import bad_request, conflict
 from simulator.objects import copy
-from simulator.rules import strategy
+from simulator.rules import shapes, strategy
 from simulator.rules.defaults import defaulted
 from simulator.store import metadata
 
@@ -57,6 +57,7 @@ class Writes:
         """Make an object. `target` is the collection."""
         resource = target.resource
         _check_type(target, given)
+        shapes.check(resource, given)
         obj = versions.incoming(resource, copy(given))
         obj["metadata"] = _with_namespace(target, obj.get("metadata") or {})
         obj = await self._admit(
@@ -84,6 +85,7 @@ class Writes:
             old = record.object
             given = change(copy(versions.outgoing(resource, old)))
             _check_type(target, given)
+            shapes.check(resource, given)
             _check_names(target, given)
             new = versions.incoming(resource, given)
             new["metadata"] = {**new["metadata"], "name": target.name}
@@ -152,8 +154,6 @@ def _check_type(target: Target, given: Object) -> None:
             raise bad_request(
                 f"the {part} in the data ({given[part]}) does not match the expected one ({want})"
             )
-    if not isinstance(given.get("metadata") or {}, dict):
-        raise bad_request("metadata must be a map")
 
 
 def _check_names(target: Target, given: Object) -> None:
