@@ -12,7 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evencore.domain.views import PodView
+    from evencore.domain.views import FailedPodView, PodView
 
 
 class Kind(Enum):
@@ -75,21 +75,21 @@ def classify(reason: str | None, message: str | None) -> Kind | None:
     return Kind.OUT_OF if name.startswith("outof") else None
 
 
-def rejection_of(pod: PodView) -> Rejection | None:
+def rejection_of(pod: PodView | FailedPodView) -> Rejection | None:
     """Read the rejection of a failed pod; None if it is none of ours or nobody controls the pod.
 
     status.phase and status.reason count, container states do not: a restarted kubelet overwrites
     them with ContainerStatusUnknown.
     """
-    status, owner = pod.status, pod.controller
+    meta, status, owner = pod.metadata, pod.status, pod.controller
     node = pod.spec.node_name if pod.spec else None
-    if status is None or status.phase != "Failed" or owner is None or not node:
+    if meta is None or status is None or status.phase != "Failed" or owner is None or not node:
         return None
     kind = classify(status.reason, status.message)
     if kind is None:
         return None
-    at = _time(status.start_time) or _time(pod.meta.creation_timestamp)
-    return Rejection(pod.meta.uid or "", owner.uid, node, kind, status.reason or "", at)
+    at = _time(status.start_time) or _time(meta.creation_timestamp)
+    return Rejection(meta.uid or "", owner.uid, node, kind, status.reason or "", at)
 
 
 def _time(text: str | None) -> datetime | None:

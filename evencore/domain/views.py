@@ -155,15 +155,48 @@ class PodView(Struct, frozen=True, gc=False):
     @property
     def controller(self) -> OwnerReference | None:
         """The ownerReference with controller: true, as metav1.GetControllerOf finds it."""
-        for owner in self.meta.owner_references or ():
-            if owner.controller is True:
-                return owner
-        return None
+        return _controller(self.meta.owner_references)
 
     @staticmethod
     def from_dict(value: object) -> PodView:
         """Read a pod from any value; what cannot be read is left out. Never raises."""
         return read(PodView, value)[0]
+
+
+class OwnedMetadata(Struct, frozen=True, gc=False, rename="camel"):
+    """metadata of an object of which only identity, age and owner matter."""
+
+    name: str | None = None
+    namespace: str | None = None
+    uid: str | None = None
+    owner_references: list[OwnerReference] | None = None
+    creation_timestamp: str | None = None
+
+
+class BoundSpec(Struct, frozen=True, gc=False, rename="camel"):
+    """spec of a pod of which only the node matters."""
+
+    node_name: str | None = None
+
+
+class FailedPodView(Struct, frozen=True, gc=False):
+    """A failed pod: a looping owner has thousands, so no more than its rejection needs."""
+
+    metadata: OwnedMetadata | None = None
+    spec: BoundSpec | None = None
+    status: PodStatus | None = None
+
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The ownerReference with controller: true."""
+        return _controller(self.metadata.owner_references if self.metadata else None)
+
+
+def _controller(references: list[OwnerReference] | None) -> OwnerReference | None:
+    for owner in references or ():
+        if owner.controller is True:
+            return owner
+    return None
 
 
 class NodeView(Struct, frozen=True, gc=False):

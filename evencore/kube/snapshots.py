@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from evencore.domain.rejection import Rejection, rejection_of
 from evencore.domain.snapshot import Nodes, Snapshot, maxima
 from evencore.domain.topology import node_facts
-from evencore.domain.views import LimitRangeView, NamespaceView, NodeView, PodView
+from evencore.domain.views import FailedPodView, LimitRangeView, NamespaceView, NodeView
 from evencore.kube.source import (
     FAILED_PODS,
     LIMIT_RANGES,
@@ -34,7 +34,7 @@ _KINDS: Final = {
     "nodes": Kind(NODES, NodeView),
     "namespaces": Kind(NAMESPACES, NamespaceView),
     "limitranges": Kind(LIMIT_RANGES, LimitRangeView),
-    "failed pods": Kind(FAILED_PODS, PodView),
+    "failed pods": Kind(FAILED_PODS, FailedPodView),
 }
 
 
@@ -80,13 +80,13 @@ class LiveSnapshot:
     # Only the thread that watches failed pods writes here; a reader gets the tuple of one owner
     # whole, old or new.
 
-    def _learn(self, pod: PodView | None) -> None:
+    def _learn(self, pod: FailedPodView | None) -> None:
         rejection = rejection_of(pod) if pod is not None else None
         if rejection is not None:
             have = self._rejections.get(rejection.owner_uid, ())
             self._rejections[rejection.owner_uid] = (*have, rejection)
 
-    def _forget(self, pod: PodView | None) -> None:
+    def _forget(self, pod: FailedPodView | None) -> None:
         rejection = rejection_of(pod) if pod is not None else None
         if rejection is None:
             return
