@@ -136,10 +136,10 @@ class Still:
 
     async def rejected_a_minute(self) -> float:
         """Give the pace once the burst of tokens is spent."""
-        await self.background.advance(20)
+        await self.background.advance(10)
         before = len(self.kubelets.rejections)
-        await self.background.advance(60)
-        return len(self.kubelets.rejections) - before
+        await self.background.advance(30)
+        return 2.0 * (len(self.kubelets.rejections) - before)
 
     def gaps(self) -> list[float]:
         times = self.kubelets.rejections

@@ -12,6 +12,7 @@ from simulator.controllers.background import Background
 from simulator.controllers.client import Cluster
 from simulator.controllers.dependents import Dependents
 from simulator.controllers.replicas import ReplicaController
+from simulator.controllers.statefulsets import StatefulSets
 from simulator.resources import REPLICA_SETS, REPLICATION_CONTROLLERS
 
 if TYPE_CHECKING:
@@ -29,4 +30,5 @@ def start(store: Store, writes: Writes, background: Background | None = None) ->
     cluster = Cluster(store, writes, background, Dependents(store))
     for resource in (REPLICA_SETS, REPLICATION_CONTROLLERS):
         ReplicaController(cluster, resource)
+    StatefulSets(cluster)
     return background

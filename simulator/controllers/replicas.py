@@ -17,9 +17,9 @@ from simulator.controllers.client import Client
 from simulator.controllers.podcontrol import create_slowly, delete_all
 from simulator.controllers.queue import WorkQueue
 from simulator.controllers.replicas_status import next_look, status_of
-from simulator.objects import controller_of, key_of
+from simulator.controllers.watching import follow, selector_of
+from simulator.objects import key_of
 from simulator.resources import REPLICA_SETS, REPLICATION_CONTROLLERS
-from simulator.selectors import of_label_selector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from simulator.controllers.client import Cluster
     from simulator.objects import Key, Object
     from simulator.resources import Resource
-    from simulator.selectors import Requirement
-    from simulator.store.table import Change
 
 _ACCOUNTS: Final = {
     REPLICA_SETS: "replicaset-controller",
@@ -62,36 +60,14 @@ class ReplicaController:
         self._client = Client(cluster, name, name)
         self._table = cluster.store.table(resource)
         self._queue = WorkQueue(cluster.background, self._sync)
-        for record in self._table.records():
-            self._queue.add(record.key)
-        self._table.listen(self._note)
-        cluster.pods.listen(self._note_pod)
-
-    def _note(self, change: Change) -> None:
-        self._queue.add(change.record.key)
-
-    def _note_pod(self, pod: Object, before: Object | None) -> None:
-        for seen in (before, pod):
-            owner = controller_of(seen) if seen else None
-            if owner is not None and owner["kind"] == self._resource.kind:
-                self._queue.add((pod["metadata"]["namespace"], owner["name"]))
-        if controller_of(pod) is None and pod_rules.is_active(pod):
-            for record in self._table.records(pod["metadata"]["namespace"]):
-                if claims(self._selector(record.object), (), (pod,)).adopted:
-                    self._queue.add(record.key)
-
-    def _selector(self, owner: Object) -> tuple[Requirement, ...]:
-        selector = owner["spec"].get("selector")
-        if self._resource is REPLICATION_CONTROLLERS:
-            selector = {"matchLabels": selector or {}}
-        return of_label_selector(selector) or ()
+        follow(cluster, resource, self._queue.add)
 
     async def _sync(self, key: Key) -> None:
         record = self._table.get(key)
         if record is None:
             return
         owner, index = record.object, self._cluster.pods
-        selector = self._selector(owner)
+        selector = selector_of(owner)
         found = claims(selector, index.going(owner["metadata"]["uid"]), index.orphans(key[0]))
         mine = await settle(self._client, owner, found)
         active = [pod for pod in mine if pod_rules.is_active(pod)]
