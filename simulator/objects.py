@@ -24,6 +24,15 @@ def copy(obj: Object) -> Object:
     return copied
 
 
+def without_nulls(value: Any) -> Any:  # noqa: ANN401  any JSON value
+    """Drop the keys of maps whose value is null: for an API server they are not there."""
+    if isinstance(value, dict):
+        return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}
+    if isinstance(value, list):
+        return [without_nulls(inner) for inner in value]
+    return value
+
+
 def key_of(obj: Object) -> Key:
     """Give the key of an object."""
     metadata = obj["metadata"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simulator.objects import without_nulls
 from simulator.resources import NEW_EVENTS
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _NEW_NAMES: Final = {
     "count": "deprecatedCount",
     "reportingComponent": "reportingController",
 }
+_CONTENT: Final = ("metadata", "spec")
 _CORE_NAMES: Final = {new: core for core, new in _NEW_NAMES.items()}
 
 
@@ -38,7 +40,16 @@ def outgoing(resource: Resource, obj: Object) -> Object:
 
 
 def incoming(resource: Resource, obj: Object) -> Object:
-    """Give an object as it is stored."""
+    """Give an object as it is stored.
+
+    Nulls in metadata and spec are as good as absent; elsewhere they are unset times, which the
+    API server shows as null itself (an event's, a condition's).
+    """
+    obj = {
+        part: without_nulls(value) if part in _CONTENT else value
+        for part, value in obj.items()
+        if value is not None or part not in _CONTENT
+    }
     if resource is NEW_EVENTS:
         obj = {_CORE_NAMES.get(name, name): value for name, value in obj.items()}
         return {**obj, "apiVersion": "v1", "kind": "Event"}

@@ -37,7 +37,7 @@ SUCCESS: Final[Object] = {
 async def bind(store: Store, writes: Writes, target: Target, binding: Object, call: Call) -> Object:
     """Put a pod on a node. Raises a 409 if it is bound, gated or being deleted."""
     node = dig(binding, "target", "name")
-    if not node:
+    if not isinstance(node, str) or not node:
         raise bad_request("a Binding needs target.name: the node")
     await writes.admit_connect(target, binding, call)
     old = store.get(PODS, target.namespace, target.name).object

@@ -9,6 +9,7 @@ import yaml
 
 from simulator.api import protobuf
 from simulator.errors import bad_request, unsupported_media_type
+from simulator.objects import encode
 from simulator.patches.plain import json_patch, merge_patch
 from simulator.patches.strategic import strategic_merge
 
@@ -82,7 +83,14 @@ def _json(body: bytes) -> Any:  # noqa: ANN401  any JSON value
 
 
 def _yaml(body: bytes) -> Any:  # noqa: ANN401  any YAML value
+    """Read YAML; JSON is YAML, too, and what most clients send as such."""
     try:
-        return yaml.safe_load(body)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        pass  # then it is YAML, or nothing
+    try:
+        found = yaml.safe_load(body)
+        encode(found)  # half a character, or a key that is no text, cannot be kept
+    except (yaml.YAMLError, UnicodeError, TypeError, msgspec.EncodeError) as error:
         raise bad_request(f"the body of the request is no YAML: {error}") from error
+    return found

@@ -17,6 +17,7 @@ from simulator.errors import NotFound, bad_request, method_not_allowed
 from simulator.objects import encode
 from simulator.patches.apply import apply
 from simulator.resources import NAMESPACES, PODS, QUOTAS, SCALE, SERVICE_ACCOUNTS
+from simulator.rules import shapes
 from simulator.store.deletion import Options
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class Verbs:
     async def _apply(self, request: Request, target: Target, form: Form, call: Call) -> Response:
         """Make the object, or merge into the one that is there."""
         store, applied = self._store, bodies.read_applied(request)
+        shapes.check(target.resource, applied)
         manager, now = request.query["fieldManager"], timestamp(store.clock.now())
         force = request.query.get("force") == "true"
 

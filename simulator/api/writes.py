@@ -88,7 +88,7 @@ class Writes:
             shapes.check(resource, given)
             _check_names(target, given)
             new = versions.incoming(resource, given)
-            new["metadata"] = {**new["metadata"], "name": target.name}
+            new["metadata"] = {**(new.get("metadata") or {}), "name": target.name}
             new = strategy.combined(resource, target.subresource, old, new)
             metadata.for_update(resource, old, new, counts=False)  # an early 409
             new = defaulted(resource, new)

@@ -45,7 +45,7 @@ def apply(live: Object, applied: Object, manager: str, now: str, *, force: bool)
     lost = {path for path, _ in disputed}
     others = {name: theirs - lost for name, theirs in owned.items()}
     merged["metadata"] = {
-        **merged["metadata"],
+        **(merged.get("metadata") or {}),
         "managedFields": _entries(entries, {**others, manager: wanted}, live, applied, now),
     }
     return merged

@@ -47,8 +47,16 @@ _DELETE: Final = "$deleteFromPrimitiveList/"
 _ORDER: Final = "$setElementOrder/"
 
 
-def strategic_merge(obj: Object, patch: Object, parent: str = "") -> Object:
+def strategic_merge(obj: Object, patch: Object) -> Object:
     """Apply a strategic merge patch; `obj` stays as it is. Raises a 400 for a wrong patch."""
+    try:
+        return _merge(obj, patch, "")
+    except (TypeError, AttributeError) as error:
+        # A directive or an item of another type than it must have; all of it is the client's.
+        raise bad_request(f"the strategic merge patch cannot be read: {error}") from error
+
+
+def _merge(obj: Object, patch: Object, parent: str) -> Object:
     directive = patch.get(_DIRECTIVE)
     if directive == "delete":
         return {}
@@ -76,7 +84,7 @@ def strategic_merge(obj: Object, patch: Object, parent: str = "") -> Object:
 
 def _merged(key: str, old: Any, new: Any, order: Any, parent: str) -> Any:  # noqa: ANN401  any JSON value
     if isinstance(new, dict):
-        return strategic_merge(old if isinstance(old, dict) else {}, new, key)
+        return _merge(old if isinstance(old, dict) else {}, new, key)
     if not isinstance(new, list):
         return new
     have = old if isinstance(old, list) else []
@@ -101,9 +109,9 @@ def _merge_items(field: str, have: list[Any], patch: list[Any]) -> list[Any]:
         if item.get(_DIRECTIVE) == "delete":
             merged = [one for one in merged if one.get(key) != item[key]]
         elif places:
-            merged[places[0]] = strategic_merge(merged[places[0]], item, field)
+            merged[places[0]] = _merge(merged[places[0]], item, field)
         else:
-            merged.append(strategic_merge({}, item, field))
+            merged.append(_merge({}, item, field))
     return merged
 
 

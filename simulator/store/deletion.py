@@ -7,10 +7,13 @@ Store.Delete (finalizers hold an object; propagationPolicy is said in two finali
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+import msgspec
+from msgspec import Struct
 
 from simulator.clock import timestamp
-from simulator.errors import conflict
+from simulator.errors import bad_request, conflict
 from simulator.objects import dig
 from simulator.resources import PODS
 
@@ -33,17 +36,27 @@ class Options(NamedTuple):
 
     @classmethod
     def read(cls, body: Object) -> Options:
-        """Read a DeleteOptions object."""
-        wanted = body.get("preconditions") or {}
-        propagation: Any = body.get("propagationPolicy")
-        if propagation is None and body.get("orphanDependents") is not None:
-            propagation = "Orphan" if body["orphanDependents"] else "Background"
-        return cls(
-            body.get("gracePeriodSeconds"),
-            wanted.get("uid"),
-            wanted.get("resourceVersion"),
-            propagation,
-        )
+        """Read a DeleteOptions object. Raises a 400 for values of another type."""
+        try:
+            given = msgspec.convert(body, _Given)
+        except msgspec.ValidationError as error:
+            raise bad_request(f"the DeleteOptions cannot be read: {error}") from error
+        wanted, propagation = given.preconditions or _Wanted(), given.propagation_policy
+        if propagation is None and given.orphan_dependents is not None:
+            propagation = "Orphan" if given.orphan_dependents else "Background"
+        return cls(given.grace_period_seconds, wanted.uid, wanted.resource_version, propagation)
+
+
+class _Wanted(Struct, rename="camel"):
+    uid: str | None = None
+    resource_version: str | None = None
+
+
+class _Given(Struct, rename="camel"):
+    grace_period_seconds: int | None = None
+    preconditions: _Wanted | None = None
+    orphan_dependents: bool | None = None
+    propagation_policy: Literal["Background", "Foreground", "Orphan"] | None = None
 
 
 def check_preconditions(resource: Resource, obj: Object, options: Options) -> None:
