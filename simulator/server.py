@@ -21,6 +21,8 @@ from simulator.admission.limits import LimitBounds, LimitDefaults
 from simulator.admission.namespaces import NamespaceLifecycle
 from simulator.admission.pods import Priority, ServiceAccount, tolerate_for_a_while
 from simulator.admission.quota import Counter, Quota
+from simulator.admission.webhooks.checks import check_configuration
+from simulator.admission.webhooks.plugin import MutatingWebhooks
 from simulator.api.app import App
 from simulator.api.http import LONGEST_HEAD, serve_connection
 from simulator.api.verbs import Verbs
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from simulator.admission.chain import Plugin, User
+    from simulator.admission.webhooks.client import Services
 
 T = TypeVar("T")
 
@@ -58,7 +61,9 @@ class Options:
     port: int = 0  # 0: the kernel chooses
     history: int = HISTORY  # changes of a resource that watches can go back to
     tokens: Mapping[str, User] | None = None  # None: everybody is admin
-    mutating: Sequence[Plugin] = ()  # run after the built-in plug-ins
+    mutating: Sequence[Plugin] = ()  # run after the built-in plug-ins, before the webhooks
+    # Namespace and name of a Service → where it is on this machine; read at each dial.
+    services: Services = field(default_factory=dict)
     validating: Sequence[Plugin] = ()  # run between LimitRanger and ResourceQuota
 
 
@@ -76,7 +81,7 @@ class ApiServer:
         Collector(store, resources.ALL)
         Expiry(store)
         Counter(store)
-        mutating: tuple[Plugin, ...] = (
+        built_in: tuple[Plugin, ...] = (
             NamespaceLifecycle(store),
             LimitDefaults(store),
             ServiceAccount(store),
@@ -84,8 +89,14 @@ class ApiServer:
             tolerate_for_a_while,
             *options.mutating,
         )
-        validating: tuple[Plugin, ...] = (LimitBounds(store), *options.validating, Quota(store))
-        self.writes = Writes(store, mutating, validating)
+        self._webhooks = MutatingWebhooks(store, resources.ALL, options.services, before=built_in)
+        validating: tuple[Plugin, ...] = (
+            LimitBounds(store),
+            check_configuration,
+            *options.validating,
+            Quota(store),
+        )
+        self.writes = Writes(store, (*built_in, self._webhooks), validating)
         self._app = App(Verbs(store, self.writes), resources.ALL, options.tokens)
         self._furnish()
         self.port = 0
@@ -187,3 +198,4 @@ class ApiServer:
         await self._stop.wait()
         ticking.cancel()
         server.close()
+        self._webhooks.close()

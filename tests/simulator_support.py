@@ -15,7 +15,7 @@ from simulator.store.collector import Collector
 from simulator.store.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from simulator.server import ApiServer
 
@@ -92,6 +92,12 @@ class Wire:
         text = answer.data.decode()
         kind = answer.headers.get("Content-Type", "")
         return answer.status, json.loads(text) if kind.startswith(JSON) else text
+
+    def headers(self, method: str, path: str, body: object) -> Mapping[str, str]:
+        """Send one request and give the headers of its answer."""
+        encoded, type_ = json.dumps(body).encode(), {"Content-Type": JSON}
+        answer = self._pool.request(method, self.server.url + path, body=encoded, headers=type_)
+        return answer.headers
 
     def get(self, path: str, **headers: str) -> Any:  # noqa: ANN401  any JSON value
         """Read what must be there."""
