@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from simulator.controllers.background import Background
 from simulator.controllers.client import Cluster
+from simulator.controllers.daemonsets import DaemonSets
 from simulator.controllers.dependents import Dependents
 from simulator.controllers.replicas import ReplicaController
 from simulator.controllers.statefulsets import StatefulSets
@@ -31,4 +32,5 @@ def start(store: Store, writes: Writes, background: Background | None = None) ->
     for resource in (REPLICA_SETS, REPLICATION_CONTROLLERS):
         ReplicaController(cluster, resource)
     StatefulSets(cluster)
+    DaemonSets(cluster)
     return background
