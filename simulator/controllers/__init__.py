@@ -12,6 +12,7 @@ from simulator.controllers.background import Background
 from simulator.controllers.client import Cluster
 from simulator.controllers.daemonsets import DaemonSets
 from simulator.controllers.dependents import Dependents
+from simulator.controllers.jobs import Jobs
 from simulator.controllers.replicas import ReplicaController
 from simulator.controllers.statefulsets import StatefulSets
 from simulator.resources import REPLICA_SETS, REPLICATION_CONTROLLERS
@@ -33,4 +34,5 @@ def start(store: Store, writes: Writes, background: Background | None = None) ->
         ReplicaController(cluster, resource)
     StatefulSets(cluster)
     DaemonSets(cluster)
+    Jobs(cluster)
     return background
