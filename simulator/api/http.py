@@ -20,6 +20,8 @@ LONGEST_HEAD: Final = 64 * 1024
 LONGEST_BODY: Final = 3 * 1024 * 1024
 """The API server's own limit of a request body."""
 
+# An admission webhook may refuse with a status that nobody has registered.
+_PHRASES: Final = {one.value: one.phrase for one in HTTPStatus}
 _MOST_UNREAD: Final = 16 * 1024 * 1024
 """A client that leaves more of a stream unread is cut off, as the API server does."""
 
@@ -150,7 +152,7 @@ async def _body(reader: asyncio.StreamReader, headers: dict[str, str]) -> bytes:
 def _head(status: int, content_type: str, headers: dict[str, str], body: bytes | None) -> bytes:
     """Write the head of an answer and its body; None: chunks will follow."""
     lines = [
-        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
+        f"HTTP/1.1 {status} {_PHRASES.get(status, 'Unknown')}",
         f"Content-Type: {content_type}",
         "Transfer-Encoding: chunked" if body is None else f"Content-Length: {len(body)}",
         *(f"{name}: {value}" for name, value in headers.items()),
