@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from simulator_support import Wire
+
 Object = dict[str, Any]
+HOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
+NAME = "one.hooks.example"
 SERVICE = ("evencore", "evencore-webhook")
 assert f"{SERVICE[1]}.{SERVICE[0]}.svc" == HOST
 
@@ -78,6 +82,11 @@ class ScriptedWebhook:
         self.http.socket = context.wrap_socket(self.http.socket, server_side=True)
         self.port = self.http.server_address[1]
         self.release = threading.Event()
+
+    def forget(self) -> None:
+        """Start anew: nothing was sent, nothing is scripted."""
+        self.sent.clear()
+        self._answers.clear()
 
     def answer(self, path: str, *scripts: Callable[[Object], Object | Raw]) -> None:
         """Answer at this path with these, one after the other; the last one for ever."""
@@ -173,3 +182,8 @@ def configuration(*hooks: Object, name: str = "hooks") -> Object:
         "metadata": {"name": name},
         "webhooks": list(hooks),
     }
+
+
+def install(api: Wire, webhook: ScriptedWebhook, **more: object) -> None:
+    """Have a webhook asked about new pods, or what `more` says."""
+    api.post(HOOKS, configuration(hook(NAME, webhook.config(), **more)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import servers
-from scripted_webhook import SERVICE, configuration, hook
+from scripted_webhook import HOOKS, SERVICE, configuration, hook
 from simulator_support import PODS, Object, Wire, pod
 
 from simulator.server import ApiServer, Options
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from servers import Running
-
-CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 
 
 @pytest.fixture
@@ -53,7 +51,7 @@ def test_a_pod_of_3_cpus_becomes_one_of_4_and_its_warnings_arrive(
     cluster: tuple[Wire, Running],
 ) -> None:
     api, webhook = cluster
-    api.post(CONFIGURATIONS, configuration(hook("pods.evencore.io", client_config(webhook))))
+    api.post(HOOKS, configuration(hook("pods.evencore.io", client_config(webhook))))
     made = api.post(PODS, pinned("3"))
     resources = made["spec"]["containers"][0]["resources"]
     assert (resources["requests"]["cpu"], resources["limits"]["cpu"]) == ("4", "4")
@@ -78,7 +76,7 @@ def test_a_webhook_that_is_down_is_ignored_or_not(
 ) -> None:
     api, webhook = cluster
     entry = hook("pods.evencore.io", client_config(webhook), failurePolicy=policy)
-    api.post(CONFIGURATIONS, configuration(entry))
+    api.post(HOOKS, configuration(entry))
     api.post(PODS, pinned("3", name="first"))  # leaves a connection that then is none
     webhook.process.terminate()
     webhook.wait()

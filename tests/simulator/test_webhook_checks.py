@@ -1,0 +1,82 @@
+"""What is wrong with a configuration of webhooks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from scripted_webhook import HOOKS, NAME, configuration, hook
+
+if TYPE_CHECKING:
+    from simulator_support import Object, Wire
+
+CONFIG = {"url": "https://h.example/mutate"}
+
+
+FAULTS: dict[str, tuple[Object, str]] = {
+    "a query": (
+        {"clientConfig": {"url": "https://h.example/x?a=b"}},
+        (
+            'webhooks[0].clientConfig.url: Invalid value: "a=b": query parameters are not '
+            "permitted in the URL"
+        ),
+    ),
+    "plain HTTP": (
+        {"clientConfig": {"url": "http://h.example/x"}},
+        (
+            "webhooks[0].clientConfig.url: Invalid value: \"http\": 'https' is the only allowed "
+            "URL scheme; desired format: https://host[/path]"
+        ),
+    ),
+    "neither url nor service": (
+        {"clientConfig": {}},
+        "webhooks[0].clientConfig: Required value: exactly one of url or service is required",
+    ),
+    "too much patience": (
+        {"timeoutSeconds": 31},
+        (
+            "webhooks[0].timeoutSeconds: Invalid value: 31: the timeout value must be between 1 "
+            "and 30 seconds"
+        ),
+    ),
+    "side effects": (
+        {"sideEffects": "Some"},
+        (
+            'webhooks[0].sideEffects: Unsupported value: "Some": supported values: "None", '
+            '"NoneOnDryRun"'
+        ),
+    ),
+    "a name that is too short": (
+        {"name": "short"},
+        (
+            'webhooks[0].name: Invalid value: "short": should be a domain with at least three '
+            "segments separated by dots"
+        ),
+    ),
+    "an operation that is none": (
+        {"rules": [{"operations": ["GET"], "apiGroups": [""], "apiVersions": ["v1"]}]},
+        'webhooks[0].rules[0].operations[0]: Unsupported value: "GET"',
+    ),
+    "a condition with a mistake": (
+        {"matchConditions": [{"name": "c", "expression": "object."}]},
+        "webhooks[0].matchConditions[0].expression: Invalid value: ",
+    ),
+    "a condition that asks an authorizer": (
+        {"matchConditions": [{"name": "c", "expression": "authorizer.group('').check('get')"}]},
+        "undeclared reference to authorizer, check, group",
+    ),
+}
+
+
+@pytest.mark.parametrize(("more", "want"), FAULTS.values(), ids=FAULTS)
+def test_faults_of_a_configuration_are_told(api: Wire, more: Object, want: str) -> None:
+    entry = {**hook(NAME, CONFIG), **more}
+    status, body = api.ask("POST", HOOKS, configuration(entry))
+    assert (status, body["reason"]) == (422, "Invalid")
+    assert want in body["message"]
+
+
+def test_a_configuration_of_wrong_types_is_a_bad_request(api: Wire) -> None:
+    entry = {**hook(NAME, {"url": "https://h.example"}), "timeoutSeconds": "soon"}
+    status, body = api.ask("POST", HOOKS, configuration(entry))
+    assert (status, body["reason"]) == (400, "BadRequest")
