@@ -68,9 +68,13 @@ class Still:
             obj[part] = {**obj.get(part, {}), **value}
         self.store.update(NODES, "", name, obj)
 
-    def add_pod(self, name: str = "p", /, **spec: object) -> Object:
+    def add_pod(
+        self, name: str = "p", /, annotations: dict[str, str] | None = None, **spec: object
+    ) -> Object:
         """Make a pod and tell how it is now."""
-        return done(self.writes.create(Target(PODS, "default"), pod(name, **spec), Call())).object
+        made = pod(name, **spec)
+        made["metadata"]["annotations"] = annotations or {}
+        return done(self.writes.create(Target(PODS, "default"), made, Call())).object
 
     def change_pod(self, name: str, **spec: object) -> None:
         target = Target(PODS, "default", name)

@@ -1,0 +1,293 @@
+"""One kubelet: lets pods in or rejects them, and carries each through its life.
+
+For: what happens when, on one node. Not for: verdicts (`model`, `predicates`), the shape of what
+is written (`status`, `nodes`) and the writing (`voice`).
+
+Kubernetes: kubelet.go (HandlePodAdditions, rejectPod, SyncTerminatingPod), pod_workers.go.
+Containers are stretches of time here: how long they take is in the node file, and an annotation
+of a pod says when its containers end by themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from simulator.clock import timestamp
+from simulator.kubelet import nodes, status
+from simulator.kubelet.model import Rejected
+from simulator.kubelet.predicates import objection
+from simulator.kubelet.static import StaticModel
+from simulator.kubelet.status import Addresses
+from simulator.kubelet.voice import Voice
+from simulator.objects import dig, key_of
+from simulator.recording import Told
+from simulator.resources import NODES, PODS
+
+if TYPE_CHECKING:
+    from simulator.clock import Timer
+    from simulator.kubelet.files import NodeFile
+    from simulator.kubelet.voice import Site
+    from simulator.objects import Key, Object
+
+RUN_SECONDS: Final = "pocket.evencore.io/run-seconds"
+"""Annotation: after so many seconds of Running the containers end (restartPolicy not Always)."""
+EXIT_CODE: Final = "pocket.evencore.io/exit-code"
+"""Annotation: the exit code they end with; without it 0."""
+
+_ENDED: Final = ("Succeeded", "Failed")
+_KILLED: Final = 143  # by SIGTERM
+_NET: Final = 256
+
+
+@dataclass(slots=True)
+class _Life:
+    """A pod on this node."""
+
+    key: Key
+    uid: str
+    addresses: Addresses
+    admitted: bool = False
+    next: Timer | None = None
+    end: Timer | None = None
+
+    def stop(self) -> None:
+        for timer in (self.next, self.end):
+            if timer is not None:
+                timer.cancel()
+        self.next = self.end = None
+
+
+class Kubelet:
+    """The kubelet of one node; `number` tells nodes apart in addresses."""
+
+    def __init__(self, site: Site, name: str, number: int, file: NodeFile) -> None:
+        self.name, self.file = name, file
+        self._store, self._clock, self._send = site.store, site.store.clock, site.send
+        self._voice = Voice(site, name)
+        self._machine = file.machine.build()
+        self._model = StaticModel(self._machine, file.kubelet.policies())
+        self._number, self._given = number, 0
+        self._address = f"10.0.{number // _NET}.{number % _NET}"
+        self._lives: dict[str, _Life] = {}
+        self._up = False
+        self._beat: Timer | None = None
+        self._topology: Timer | None = None
+
+    def start(self) -> None:
+        """Register and go to work; pods that were here before are asked again (restart)."""
+        self._up = True
+        now = self._clock.now()
+        node = nodes.node(self.name, self.file, self._machine, self._address, now)
+        self._send(self._voice.register(node))
+        self._beat = self._clock.after(nodes.LEASE_S / 4, self._renew)
+        self._publish_soon()
+        self.restart()
+
+    def stop(self) -> None:
+        """Fall silent, as a node does that is lost; what runs goes on running unseen."""
+        self._up = False
+        for timer in (self._beat, self._topology):
+            if timer is not None:
+                timer.cancel()
+        self._beat = self._topology = None
+        for life in self._lives.values():
+            life.stop()
+        self._lives = {uid: life for uid, life in self._lives.items() if life.admitted}
+
+    def restart(self) -> None:
+        """Do what a new kubelet process does: all running pods go through admission again."""
+        here = {
+            record.object["metadata"]["uid"]: record.object
+            for record in self._store.table(PODS).records()
+            if record.object["spec"].get("nodeName") == self.name
+        }
+        for uid in self._lives.keys() - here.keys():
+            self._release(uid)
+        running = [
+            pod
+            for uid, pod in here.items()
+            if (life := self._lives.get(uid)) and life.admitted and _phase(pod) not in _ENDED
+        ]
+        running.sort(key=lambda pod: pod["metadata"]["creationTimestamp"])
+        accepted: list[Object] = []
+        for pod, answer in zip(running, self._model.restart(running), strict=True):
+            verdict = answer if isinstance(answer, Rejected) else None
+            verdict = verdict or objection(pod, self._node(), accepted)
+            if verdict is not None:
+                self._reject(pod, verdict)
+            else:
+                accepted.append(pod)
+                self._go_on(pod)
+        for pod in here.values():
+            self.see(pod, gone=False)
+
+    def see(self, pod: Object, *, gone: bool) -> None:
+        """Take notice of a pod that is bound to this node. Only sets timers."""
+        uid = pod["metadata"]["uid"]
+        if not self._up:
+            return
+        if gone or _phase(pod) in _ENDED:
+            self._release(uid)
+            return
+        life = self._lives.get(uid)
+        if life is None:
+            life = self._lives[uid] = _Life(key_of(pod), uid, self._addresses())
+            life.next = self._clock.after(self.file.delays.admit, lambda: self._admit(uid))
+        if "deletionTimestamp" in pod["metadata"] and life.end is None:
+            grace = pod["metadata"].get("deletionGracePeriodSeconds", 0)
+            seconds = min(grace, self.file.delays.stop)
+            life.end = self._clock.after(seconds, lambda: self._stopped(uid))
+
+    def _admit(self, uid: str) -> None:
+        pod, life = self._pod(uid), self._lives.get(uid)
+        if pod is None or life is None or "deletionTimestamp" in pod["metadata"]:
+            return
+        verdict = self._verdict(pod)
+        if verdict is not None:
+            self._reject(pod, verdict)
+            return
+        life.admitted = True
+        self._publish_soon()
+        now, addresses = timestamp(self._clock.now()), life.addresses
+        self._send(self._write(life, lambda it: status.starting(it, addresses, now)))
+        self._go_on(pod)
+
+    def _verdict(self, pod: Object) -> Rejected | None:
+        uid = pod["metadata"]["uid"]
+        answer = self._model.admit(pod)
+        if isinstance(answer, Rejected):
+            return answer
+        others = [
+            other
+            for life in self._lives.values()
+            if life.admitted and (other := self._pod(life.uid)) is not None
+        ]
+        verdict = objection(pod, self._node(), others)
+        if verdict is not None:
+            self._model.remove(uid)
+        return verdict
+
+    def _reject(self, pod: Object, verdict: Rejected) -> None:
+        life, now = self._lives[pod["metadata"]["uid"]], timestamp(self._clock.now())
+        life.stop()
+        life.admitted = False  # the life stays until the status is there: nobody is asked twice
+        self._model.remove(life.uid)
+        self._publish_soon()
+
+        async def tell() -> None:
+            told = Told("Warning", verdict.reason, verdict.message)
+            await self._voice.tell(pod, told)
+            await self._write(life, lambda it: status.rejected(it, verdict, now))
+
+        self._send(tell())
+
+    def _go_on(self, pod: Object) -> None:
+        """Set the timer for the next station of an admitted pod."""
+        life = self._lives[pod["metadata"]["uid"]]
+        if life.next is not None:
+            life.next.cancel()
+        if _phase(pod) != "Running":
+            life.next = self._clock.after(self.file.delays.start, lambda: self._started(life.uid))
+        elif (seconds := _run_seconds(pod)) is not None:
+            life.next = self._clock.after(seconds, lambda: self._ended(life.uid))
+
+    def _started(self, uid: str) -> None:
+        pod, life = self._pod(uid), self._lives.get(uid)
+        if pod is None or life is None or life.end is not None:
+            return
+        now, addresses = timestamp(self._clock.now()), life.addresses
+        self._send(self._write(life, lambda it: status.running(it, addresses, now)))
+        seconds = _run_seconds(pod)
+        if seconds is not None:
+            life.next = self._clock.after(seconds, lambda: self._ended(uid))
+
+    def _ended(self, uid: str) -> None:
+        pod, life = self._pod(uid), self._lives.get(uid)
+        if pod is None or life is None or life.end is not None:
+            return
+        now, code = timestamp(self._clock.now()), _exit_code(pod)
+        self._send(self._write(life, lambda it: status.ended(it, code, now)))
+
+    def _stopped(self, uid: str) -> None:
+        """Finish a deleted pod: all its containers have ended."""
+        pod, life = self._pod(uid), self._lives.get(uid)
+        if pod is None or life is None:
+            return
+        now = timestamp(self._clock.now())
+
+        async def finish() -> None:
+            if life.admitted:
+                for container in pod["spec"]["containers"]:
+                    text = f"Stopping container {container['name']}"
+                    await self._voice.tell(pod, Told("Normal", "Killing", text))
+                await self._write(life, lambda it: status.ended(it, _KILLED, now))
+            await self._voice.delete(life.key, uid)
+
+        self._send(finish())
+
+    async def _write(self, life: _Life, make: status.Make) -> None:
+        await self._voice.status(life.key, life.uid, make)
+
+    def _release(self, uid: str) -> None:
+        life = self._lives.pop(uid, None)
+        if life is None:
+            return
+        life.stop()
+        self._model.remove(uid)
+        self._publish_soon()
+
+    def _renew(self) -> None:
+        self._send(self._voice.renew())
+        self._beat = self._clock.after(nodes.LEASE_S / 4, self._renew)
+
+    def _publish_soon(self) -> None:
+        if self._topology is None and self._up:
+            self._topology = self._clock.after(self.file.delays.topology, self._publish)
+
+    def _publish(self) -> None:
+        self._topology = None
+        shown = nodes.topology(self.name, self.file, self._machine, self._model.held())
+        self._send(self._voice.topology(shown))
+
+    def _pod(self, uid: str) -> Object | None:
+        life = self._lives.get(uid)
+        record = self._store.table(PODS).get(life.key) if life is not None else None
+        if record is None or record.object["metadata"]["uid"] != uid:
+            return None
+        return record.object
+
+    def _node(self) -> Object:
+        record = self._store.table(NODES).get(("", self.name))
+        if record is not None:
+            return record.object
+        now = self._clock.now()
+        return nodes.node(self.name, self.file, self._machine, self._address, now)
+
+    def _addresses(self) -> Addresses:
+        self._given += 1
+        net = f"10.{128 + self._number // _NET % 128}.{self._number % _NET}"
+        return Addresses(self._address, f"{net}.{self._given % (_NET - 2) + 1}")
+
+
+def _phase(pod: Object) -> str:
+    return dig(pod, "status", "phase") or ""
+
+
+def _run_seconds(pod: Object) -> float | None:
+    """Tell how long the containers run; None: until they are told to stop."""
+    if pod["spec"].get("restartPolicy") == "Always":
+        return None
+    return _number(dig(pod, "metadata", "annotations", RUN_SECONDS))
+
+
+def _exit_code(pod: Object) -> int:
+    return int(_number(dig(pod, "metadata", "annotations", EXIT_CODE)) or 0)
+
+
+def _number(text: str | None) -> float | None:
+    """Read what a person wrote; what is no number counts as nothing, as a pod cannot be refused."""
+    whole, _, rest = (text or "").partition(".")
+    return (
+        float(f"{whole}.{rest or 0}") if whole.isdecimal() and (rest or "0").isdecimal() else None
+    )

@@ -1,0 +1,64 @@
+"""The kubelet's last look at a pod: does it still fit this node, by requests, labels and taints.
+
+Kubernetes: pkg/kubelet/lifecycle/predicate.go. All resources come before all else, the first
+that fails is named; CPU in thousandths, the rest in whole units.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from evencore.domain.selectors import matches
+from evencore.domain.views import PodSpec, read
+from simulator.kubelet.model import Rejected
+from simulator.objects import dig
+from simulator.requests import of_pod
+from simulator.requests import read as amounts
+from simulator.scheduler.filters import NO_MATCH, tolerates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from simulator.objects import Object
+
+_FIRST: Final = ("cpu", "memory", "ephemeral-storage")
+
+
+def objection(pod: Object, node: Object, others: Iterable[Object]) -> Rejected | None:
+    """Tell why a pod may not run beside `others` on a node; None: it may."""
+    return _resources(pod, node, list(others)) or _placement(pod, node)
+
+
+def _resources(pod: Object, node: Object, others: list[Object]) -> Rejected | None:
+    have = amounts(dig(node, "status", "allocatable"))
+    if len(others) + 1 > have.get("pods", 0):
+        return _out_of("pods", 1, len(others), have.get("pods", 0))
+    asked = of_pod(pod["spec"])
+    theirs = [of_pod(other["spec"]) for other in others]
+    for name in (*_FIRST, *sorted(asked.keys() - set(_FIRST))):
+        used = sum(one.get(name, 0) for one in theirs)
+        if asked.get(name, 0) and asked[name] > have.get(name, 0) - used:
+            return _out_of(name, asked[name], used, have.get(name, 0))
+    return None
+
+
+def _out_of(name: str, asked: int, used: int, have: int) -> Rejected:
+    text = f"Node didn't have enough resource: {name}, requested: {asked}, used: {used}"
+    return Rejected(f"OutOf{name}", f"{text}, capacity: {have}")
+
+
+def _placement(pod: Object, node: Object) -> Rejected | None:
+    spec, _ = read(PodSpec, pod["spec"])
+    name, labels = node["metadata"]["name"], node["metadata"].get("labels") or {}
+    if not matches(spec, name, labels):
+        return _failed("NodeAffinity", NO_MATCH)
+    for taint in dig(node, "spec", "taints") or ():
+        if taint.get("effect") == "NoExecute" and not any(
+            tolerates(one, taint) for one in pod["spec"].get("tolerations") or ()
+        ):
+            return _failed("TaintToleration", "node(s) had taints that the pod didn't tolerate")
+    return None
+
+
+def _failed(predicate: str, why: str) -> Rejected:
+    return Rejected(predicate, f"Predicate {predicate} failed: {why}")

@@ -1,0 +1,204 @@
+"""The status of a pod as its kubelet writes it, at each station of its life. Pure.
+
+Kubernetes: kubelet_pods.go:generateAPIPodStatus and status/generate.go; rejectPod for those that
+are never started: phase, reason, message and nothing of conditions or containers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from simulator.objects import dig
+
+if TYPE_CHECKING:
+    from simulator.kubelet.model import Rejected
+    from simulator.objects import Object
+
+PREFIX: Final = "Pod was rejected: "
+_LOST: Final = "The container could not be located when the pod was terminated"
+_ORDER: Final = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady")
+
+
+Make = Callable[["Object"], "Object"]
+
+
+class Addresses(NamedTuple):
+    """Where a pod is on the network."""
+
+    host: str
+    pod: str
+
+
+def rejected(pod: Object, verdict: Rejected, now: str) -> Object:
+    """Say that a pod was not let in; containers that ran before (restart) are lost."""
+    status: Object = {
+        "observedGeneration": pod["metadata"].get("generation"),
+        "phase": "Failed",
+        "message": PREFIX + verdict.message,
+        "reason": verdict.reason,
+        "startTime": dig(pod, "status", "startTime") or now,
+    }
+    if dig(pod, "status", "containerStatuses"):
+        lost = {"exitCode": 137, "reason": "ContainerStatusUnknown", "message": _LOST}
+        status["containerStatuses"] = [
+            _container(pod, one, {"terminated": {**lost, "startedAt": None, "finishedAt": None}})
+            for one in pod["spec"]["containers"]
+        ]
+    return status
+
+
+def starting(pod: Object, addresses: Addresses, now: str) -> Object:
+    """Say that a pod was let in and its containers are being made."""
+    spec = pod["spec"]
+    inits = [one["name"] for one in spec.get("initContainers") or ()]
+    sidecars = [
+        one["name"]
+        for one in spec.get("initContainers") or ()
+        if one.get("restartPolicy") == "Always"
+    ]
+    unready = sidecars + [one["name"] for one in spec["containers"]]
+    why_not = {
+        "reason": "ContainersNotReady",
+        "message": f"containers with unready status: [{' '.join(unready)}]",
+    }
+    uninitialized = {
+        "reason": "ContainersNotInitialized",
+        "message": f"containers with incomplete status: [{' '.join(inits)}]",
+    }
+    initialized = ("False", uninitialized) if inits else ("True", {})
+    conditions = {
+        "PodReadyToStartContainers": ("False", {}),
+        "Initialized": initialized,
+        "Ready": ("False", why_not),
+        "ContainersReady": ("False", why_not),
+    }
+    waiting = {"waiting": {"reason": "PodInitializing" if inits else "ContainerCreating"}}
+    return {
+        **_head(pod, "Pending", conditions, addresses, now),
+        **_containers(pod, waiting, waiting),
+    }
+
+
+def running(pod: Object, addresses: Addresses, now: str) -> Object:
+    """Say that all containers run and are ready."""
+    conditions = dict.fromkeys(_ORDER, ("True", _NOTHING))
+    here = {"podIP": addresses.pod, "podIPs": [{"ip": addresses.pod}]}
+    completed = _terminated(0, now, now)
+    return {
+        **_head(pod, "Running", conditions, addresses, now),
+        **here,
+        **_containers(pod, {"running": {"startedAt": now}}, completed),
+    }
+
+
+def ended(pod: Object, exit_code: int, now: str) -> Object:
+    """Say that all containers have ended, by themselves or because they were told to."""
+    phase, reason = ("Failed", "PodFailed") if exit_code else ("Succeeded", "PodCompleted")
+    why = {"reason": reason}
+    conditions: dict[str, tuple[str, Object]] = {
+        "PodReadyToStartContainers": ("False", {}),
+        "Initialized": ("True", {} if exit_code else why),
+        "Ready": ("False", why),
+        "ContainersReady": ("False", why),
+    }
+    before = dig(pod, "status") or {}
+    host = before.get("hostIP", "")
+    started = _started_at(pod) or now
+    kept = {part: before[part] for part in ("podIP", "podIPs") if part in before}
+    state = _terminated(exit_code, started, now)
+    return {
+        **_head(pod, phase, conditions, Addresses(host, ""), now),
+        **kept,
+        **_containers(pod, state, _terminated(0, started, started)),
+    }
+
+
+_NOTHING: Final[Object] = {}
+
+
+def _head(
+    pod: Object,
+    phase: str,
+    conditions: dict[str, tuple[str, Object]],
+    addresses: Addresses,
+    now: str,
+) -> Object:
+    generation, before = pod["metadata"].get("generation"), dig(pod, "status") or {}
+    known = {one["type"]: one for one in before.get("conditions") or ()}
+    made = []
+    for type_, (status, why) in {**conditions, "PodScheduled": ("True", _NOTHING)}.items():
+        was = known.get(type_, {})
+        since = was.get("lastTransitionTime") if was.get("status") == status else now
+        made.append(
+            {
+                "type": type_,
+                "observedGeneration": generation,
+                "status": status,
+                "lastProbeTime": None,
+                "lastTransitionTime": since,
+                **why,
+            }
+        )
+    return {
+        "observedGeneration": generation,
+        "phase": phase,
+        "conditions": made,
+        "hostIP": addresses.host,
+        "hostIPs": [{"ip": addresses.host}],
+        "startTime": before.get("startTime") or now,
+    }
+
+
+def _containers(pod: Object, state: Object, init_state: Object) -> Object:
+    found: Object = {}
+    inits = pod["spec"].get("initContainers") or ()
+    if inits:
+        found["initContainerStatuses"] = [
+            _container(pod, one, state if one.get("restartPolicy") == "Always" else init_state)
+            for one in inits
+        ]
+    found["containerStatuses"] = [_container(pod, one, state) for one in pod["spec"]["containers"]]
+    return found
+
+
+def _container(pod: Object, container: Object, state: Object) -> Object:
+    waits, runs, sidecar = (
+        "waiting" in state,
+        "running" in state,
+        container.get("restartPolicy") == "Always",
+    )
+    init = container in (pod["spec"].get("initContainers") or ()) and not sidecar
+    image = container.get("image", "")
+    status: Object = {
+        "name": container["name"],
+        "state": dict(state),
+        "lastState": {},
+        "ready": runs or (init and "terminated" in state),
+        "restartCount": 0,
+        "image": image,
+        "imageID": "" if waits else image,
+        "started": runs,
+    }
+    if not waits:
+        status["containerID"] = f"pocket://{pod['metadata']['uid']}/{container['name']}"
+    asked: Any = container.get("resources") or {}
+    if runs and asked:
+        status["resources"] = asked
+        if asked.get("requests"):
+            status["allocatedResources"] = asked["requests"]
+    return status
+
+
+def _terminated(exit_code: int, started: str, finished: str) -> Object:
+    reason = "Error" if exit_code else "Completed"
+    times = {"startedAt": started, "finishedAt": finished}
+    return {"terminated": {"exitCode": exit_code, "reason": reason, **times}}
+
+
+def _started_at(pod: Object) -> str | None:
+    for one in dig(pod, "status", "containerStatuses") or ():
+        started: str | None = dig(one, "state", "running", "startedAt")
+        if started:
+            return started
+    return None

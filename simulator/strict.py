@@ -1,0 +1,86 @@
+"""Files that people write for the pocket cluster: strict, and every problem told at once.
+
+For: the base of their models, and messages that name the place and what is allowed there.
+Not for: reading files; `evencore.files` does it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+
+from evencore.domain.quantity import parse_nanos
+from evencore.domain.text import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class FileError(ValueError):
+    """A file that is wrong; `problems` has a sentence for each place."""
+
+    def __init__(self, source: str, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(f"{source}: {problem}" for problem in problems))
+        self.problems = tuple(problems)
+
+
+class Strict(BaseModel):
+    """A map in a file: unknown keys are mistakes."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, validate_by_name=True
+    )
+
+
+def _quantity(value: object) -> str:
+    """Read an amount as Kubernetes writes it; what is wrong is a ValueError that says so."""
+    if parse_nanos(value) < 0:
+        raise ValueError(f"{quoted(value)} is negative")
+    return str(value)
+
+
+Quantity = Annotated[str, BeforeValidator(_quantity)]
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def checked(model: type[M], value: object, source: str) -> M:
+    """Validate what a person wrote. Raises FileError that names all wrong places."""
+    try:
+        return model.model_validate({} if value is None else value)
+    except ValidationError as error:
+        problems = [_problem(model, item) for item in error.errors()]
+        raise FileError(source, problems) from error
+
+
+def _problem(model: type[BaseModel], error: Any) -> str:  # noqa: ANN401  pydantic's ErrorDetails, as dict
+    place = _written(error["loc"])
+    if error["type"] == "extra_forbidden":
+        return f"{place}: unknown; allowed here: {_keys(model, error['loc'][:-1])}"
+    message = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+    if error["type"] == "model_type":
+        message = f"must be a map with any of {_keys(model, error['loc'])}"
+    if error["type"] == "missing":
+        return f"{place}: is missing"
+    shown = quoted(error["input"])
+    # A map as a whole would be long; what is wrong in it was said.
+    if not message.startswith(shown) and not isinstance(error["input"], (dict, list)):
+        message += f", not {shown}"
+    return f"{place}: {message}" if place else message
+
+
+def _written(way: Sequence[int | str]) -> str:
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in way)
+    return text.removeprefix(".")
+
+
+def _keys(model: Any, way: Sequence[int | str]) -> str:  # noqa: ANN401  a class of ours, found by annotations
+    """List what may stand in the map to which `way` leads."""
+    for part in way:
+        if isinstance(part, str):
+            model = next(f.annotation for f in model.model_fields.values() if f.alias == part)
+        while get_args(model):
+            model = get_args(model)[0]
+    return ", ".join(sorted(f.alias or name for name, f in model.model_fields.items()))

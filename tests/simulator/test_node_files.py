@@ -1,0 +1,114 @@
+"""Node files: strict, and everything that is wrong is told at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from simulator.kubelet.files import PRESETS, nodes_file
+from simulator.strict import FileError
+
+STATIC = {"cpuManagerPolicy": "static", "reservedSystemCPUs": "0-1"}
+CPUS = "write CPUs as the kubelet does, such as 0-1,24"
+MACHINE = "coresPerSocket, memory, numaNodesPerSocket, numbering, siblings, sockets, threadsPerCore"
+NAME = "must be a name in small letters, digits, - and ., such as node-1"
+TOPOLOGY = "'none', 'best-effort', 'restricted' or 'single-numa-node'"
+QUANTITY = "such as 2, 2500m, 0.5 or 1e3 (units n u m k M G T P E, Ki to Ei)"
+
+WRONG: dict[str, tuple[Any, list[str]]] = {
+    "nothing": (None, ["nodes: is missing"]),
+    "no map": ([], ["must be a map with any of nodes"]),
+    "no nodes": (
+        {"nodes": []},
+        ["at least one node is needed under nodes"],
+    ),
+    "several things at several places": (
+        {
+            "nodes": [
+                {"name": "a", "machine": {"cores": 4}, "delays": {"start": -1}},
+                {"name": "B", "kubelet": {"topologyManagerPolicy": "single"}},
+            ]
+        },
+        [
+            f"nodes[0].machine.cores: unknown; allowed here: {MACHINE}",
+            "nodes[0].delays.start: must be greater than or equal to 0, not -1",
+            f"nodes[1].name: {NAME}, not 'B'",
+            f"nodes[1].kubelet.topologyManagerPolicy: must be {TOPOLOGY}, not 'single'",
+        ],
+    ),
+    "an option that is none": (
+        {"nodes": [{"name": "a", "kubelet": {"cpuManagerPolicyOptions": {"align": True}}}]},
+        ["nodes[0].kubelet.cpuManagerPolicyOptions.align: unknown; allowed here: full-pcpus-only"],
+    ),
+    "static without a reservation": (
+        {"nodes": [{"name": "a", "kubelet": {"cpuManagerPolicy": "static"}}]},
+        ["nodes[0].kubelet: cpuManagerPolicy static needs reservedSystemCPUs, such as 0-1"],
+    ),
+    "whole cores without static": (
+        {
+            "nodes": [
+                {"name": "a", "kubelet": {"cpuManagerPolicyOptions": {"full-pcpus-only": True}}}
+            ]
+        },
+        ["nodes[0].kubelet: full-pcpus-only needs cpuManagerPolicy static"],
+    ),
+    "CPUs that are not there": (
+        {"nodes": [{"name": "a", "kubelet": {**STATIC, "reservedSystemCPUs": "0,99"}}]},
+        ["nodes[0]: reservedSystemCPUs has CPUs that are not there: 99"],
+    ),
+    "CPUs that are none": (
+        {"nodes": [{"name": "a", "kubelet": {"reservedSystemCPUs": "0-x"}}]},
+        [f"nodes[0].kubelet.reservedSystemCPUs: {CPUS}, not '0-x'"],
+    ),
+    "a list of CPUs": (
+        {"nodes": [{"name": "a", "kubelet": {"reservedSystemCPUs": [0]}}]},
+        [f"nodes[0].kubelet.reservedSystemCPUs: {CPUS}"],
+    ),
+    "cores that cannot be shared out": (
+        {"nodes": [{"name": "a", "machine": {"coresPerSocket": 3, "numaNodesPerSocket": 2}}]},
+        [
+            "nodes[0].machine: coresPerSocket (3) must be a multiple of numaNodesPerSocket (2)",
+        ],
+    ),
+    "too many NUMA nodes": (
+        {"nodes": [{"name": "a", "machine": {"sockets": 16}}]},
+        ["nodes[0].machine: more than 8 NUMA nodes: kubelets refuse to start there"],
+    ),
+    "an amount that is none": (
+        {"nodes": [{"name": "a", "machine": {"memory": "much"}}]},
+        [f"nodes[0].machine.memory: 'much' is no Kubernetes quantity, {QUANTITY}"],
+    ),
+    "one name for two": (
+        {"nodes": [{"name": "a", "count": 2}, {"name": "a-2"}]},
+        ["these names are given more than once: a-2"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("value", "problems"), WRONG.values(), ids=WRONG)
+def test_what_is_wrong_is_told(value: object, problems: list[str]) -> None:
+    with pytest.raises(FileError) as caught:
+        nodes_file(value, "nodes.yaml")
+    assert list(caught.value.problems) == problems
+    assert str(caught.value).startswith("nodes.yaml: ")
+
+
+def test_a_file_as_people_write_it() -> None:
+    """A single CPU without quotes, and an option as text, as KubeletConfiguration has it."""
+    kubelet = {
+        **STATIC,
+        "reservedSystemCPUs": 0,
+        "cpuManagerPolicyOptions": {"full-pcpus-only": "true"},
+    }
+    read = nodes_file({"nodes": [{"name": "a", "kubelet": kubelet}]}).nodes[0].kubelet
+    assert read.reserved_system_cpus == {0}
+    assert read.policies().full_cores
+
+
+def test_the_preset_is_the_machine_of_the_story() -> None:
+    [nodes] = PRESETS["autokh"].nodes
+    built = nodes.machine.build()
+    assert nodes.names() == ["autokh-1", "autokh-2"]
+    assert built.within([0]) == frozenset(range(0, 48, 2))
+    assert built.cores_of([0]) == nodes.kubelet.reserved_system_cpus == {0, 24}
