@@ -1,0 +1,88 @@
+"""The parts together: the loop of rejections, as fast as it was measured."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from simulator_still import cpus
+from simulator_support import PODS as PODS_PATH
+from simulator_support import Wire, pod
+
+from simulator.clock import Clock
+from simulator.cluster import Cluster
+from simulator.kubelet.files import PRESETS
+from simulator.resources import PODS
+from simulator.server import Options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SETS = "/apis/apps/v1/namespaces/default/replicasets"
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    options = Options(clock=Clock.virtual(), secure=False)
+    with Cluster(PRESETS["autokh"], options) as running:
+        running.advance(1)
+        yield running
+
+
+@pytest.fixture
+def api(cluster: Cluster) -> Iterator[Wire]:
+    with Wire(cluster.server) as wire:
+        yield wire
+
+
+def replica_set(replicas: int, cpu: str) -> dict[str, Any]:
+    labels = {"app": "x"}
+    template = {"metadata": {"labels": labels}, "spec": cpus(cpu)}
+    spec = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": "x", "namespace": "default"},
+        "spec": spec,
+    }
+
+
+def pods_of(cluster: Cluster) -> list[dict[str, Any]]:
+    return cluster.server.call(
+        lambda: [record.object for record in cluster.server.store.table(PODS).records("default")]
+    )
+
+
+def test_a_pod_through_the_api_gets_a_node_and_runs(cluster: Cluster, api: Wire) -> None:
+    api.post(PODS_PATH, pod(**cpus("2")))
+    cluster.advance(2)
+    assert api.get(f"{PODS_PATH}/p")["status"]["phase"] == "Running"
+
+
+# replicas, rejected pods a minute as measured on two nodes.
+LOOPS = {"one replica": (1, 590), "ten replicas": (10, 1140)}
+
+
+@pytest.mark.parametrize(("replicas", "measured"), LOOPS.values(), ids=LOOPS)
+def test_the_loop_is_as_fast_as_the_real_one(
+    cluster: Cluster, api: Wire, replicas: int, measured: int
+) -> None:
+    api.post(SETS, replica_set(replicas, "27"))
+    cluster.advance(30)
+    before = len(pods_of(cluster))
+    cluster.advance(20)
+    found = pods_of(cluster)
+    assert (len(found) - before) * 3 == pytest.approx(measured, rel=0.15)
+    reasons = Counter(one["status"].get("reason") for one in found)
+    assert reasons["TopologyAffinityError"] >= len(found) - replicas
+
+
+def test_a_restarted_kubelet_kills_what_fills_its_node(cluster: Cluster, api: Wire) -> None:
+    for name, amount in (("a", "22"), ("b", "24")):
+        api.post(PODS_PATH, pod(name, **cpus(amount, nodeName="autokh-2")))
+        cluster.advance(2)
+    assert {one["status"]["phase"] for one in pods_of(cluster)} == {"Running"}
+    cluster.server.call(lambda: cluster.kubelet("autokh-2").restart())
+    cluster.advance(1)
+    assert {one["status"]["reason"] for one in pods_of(cluster)} == {"SMTAlignmentError"}
