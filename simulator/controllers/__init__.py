@@ -12,6 +12,7 @@ from simulator.controllers.background import Background
 from simulator.controllers.client import Cluster
 from simulator.controllers.daemonsets import DaemonSets
 from simulator.controllers.dependents import Dependents
+from simulator.controllers.deployments import Deployments
 from simulator.controllers.jobs import Jobs
 from simulator.controllers.replicas import ReplicaController
 from simulator.controllers.statefulsets import StatefulSets
@@ -32,6 +33,7 @@ def start(store: Store, writes: Writes, background: Background | None = None) ->
     cluster = Cluster(store, writes, background, Dependents(store))
     for resource in (REPLICA_SETS, REPLICATION_CONTROLLERS):
         ReplicaController(cluster, resource)
+    Deployments(cluster)
     StatefulSets(cluster)
     DaemonSets(cluster)
     Jobs(cluster)
