@@ -89,10 +89,12 @@ class Writes:
             _check_names(target, given)
             new = versions.incoming(resource, given)
             new["metadata"] = {**(new.get("metadata") or {}), "name": target.name}
-            new = strategy.combined(resource, target.subresource, old, new)
             metadata.for_update(resource, old, new, counts=False)  # an early 409
             new = defaulted(resource, new)
+            # Mutating admission sees what the client sent; only then is left out what this
+            # subresource may not change (rest.BeforeUpdate).
             new = await self._admit(self._mutating, "UPDATE", target, new, old, call)
+            new = strategy.combined(resource, target.subresource, old, new)
             new = metadata.for_update(resource, old, defaulted(resource, new), counts=False)
             strategy.check_update(resource, target.subresource, old, new)
             await self._admit(self._validating, "UPDATE", target, new, old, call)
