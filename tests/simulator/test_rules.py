@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from captured import as_written, request
 from simulator_support import PODS as PATH
 from simulator_support import Wire, pod
 
@@ -26,7 +26,6 @@ from simulator.rules.defaults import defaulted
 if TYPE_CHECKING:
     from simulator.objects import Object
 
-CAPTURES = Path(__file__).parents[1] / "captures"
 BARE = [
     "01-create-bare-odd",
     "04-create-gen-fraction",
@@ -42,48 +41,9 @@ BARE = [
 
 
 def captured(name: str) -> Object:
-    found: Object = json.loads((CAPTURES / f"{name}.json").read_text())["request"]["object"]
+    found: Object = request(name)["object"]
     del found["metadata"]["managedFields"]
     return found
-
-
-def as_written(seen: Object) -> Object:
-    """Give a captured pod without what API server and admission added, as its author wrote it."""
-    spec = dict(seen["spec"])
-    for part in (
-        "volumes",
-        "restartPolicy",
-        "terminationGracePeriodSeconds",
-        "dnsPolicy",
-        "serviceAccountName",
-        "serviceAccount",
-        "securityContext",
-        "schedulerName",
-        "priority",
-        "enableServiceLinks",
-        "preemptionPolicy",
-    ):
-        spec.pop(part, None)
-    written = [one for one in spec["tolerations"] if one.get("tolerationSeconds") != 300]
-    spec["tolerations"] = written
-    for part in ("initContainers", "containers"):
-        if part in spec:
-            spec[part] = [_container_as_written(one) for one in spec[part]]
-    return {**seen, "spec": spec, "metadata": dict(seen["metadata"])}
-
-
-def _container_as_written(given: Object) -> Object:
-    added = (
-        "volumeMounts",
-        "terminationMessagePath",
-        "terminationMessagePolicy",
-        "imagePullPolicy",
-    )
-    container = {key: value for key, value in given.items() if key not in added}
-    resources = container.get("resources") or {}
-    if resources.get("limits") == resources.get("requests"):
-        container["resources"] = {k: v for k, v in resources.items() if k != "requests"}
-    return container
 
 
 def comparable(seen: Object) -> Object:

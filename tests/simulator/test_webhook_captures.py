@@ -1,0 +1,126 @@
+"""The AdmissionReviews of the pocket cluster beside those that a real API server sent.
+
+The same objects are written again, by the same users with the same options; what comes to a
+webhook must be the same, but for what is random or of the cluster that was recorded.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from captured import CAPTURES, as_written, request
+from scripted_webhook import HOOKS, NAME, ScriptedWebhook, configuration, hook
+
+from simulator.admission.chain import User
+from simulator.api import actions
+from simulator.api.routing import Target
+from simulator.api.writes import Call
+from simulator.resources import LIMIT_RANGES, PODS
+from simulator.store.deletion import Options
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from simulator_support import Object, Wire
+
+    from simulator.server import ApiServer
+
+NAMES = sorted(path.stem for path in CAPTURES.glob("*.json"))
+NOT_SERVED = {"27-update-ephemeralcontainers-bare-odd"}  # a subresource that nothing here needs
+NAMESPACE = "capture"
+EVERYTHING = {
+    "operations": ["*"],
+    "apiGroups": [""],
+    "apiVersions": ["v1"],
+    "resources": ["pods/*"],
+}
+RANDOM = ("managedFields", "uid", "resourceVersion", "creationTimestamp")
+
+
+def comparable(reviewed: Object) -> Object:
+    """Give a request without what is random, and without what only the recorded cluster has."""
+    seen: Object = json.loads(json.dumps(reviewed))
+    del seen["uid"]
+    seen["userInfo"].pop("extra", None)  # which certificate or token it was
+    for part in ("object", "oldObject"):
+        if seen.get(part) is None:
+            continue
+        for key in RANDOM:
+            seen[part]["metadata"].pop(key, None)
+        spec = seen[part].get("spec") or {}
+        for volume in spec.get("volumes") or ():
+            volume["name"] = "token"
+            # OpenShift's certificate authority is mounted in the recorded cluster alone.
+            sources = volume["projected"]["sources"]
+            volume["projected"]["sources"] = [one for one in sources if "openshift" not in str(one)]
+        for container in [*spec.get("containers", ()), *spec.get("initContainers", ())]:
+            for mount in container.get("volumeMounts") or ():
+                mount["name"] = "token"
+    return seen
+
+
+def rewritten(found: Object, stored: Object) -> Object:
+    """Give a recorded new object as an update of what is stored here."""
+    metadata = {**found["metadata"]}
+    for key in RANDOM:
+        metadata.pop(key, None)
+    return {**found, "metadata": metadata | {"uid": stored["metadata"]["uid"]}}
+
+
+def write_again(server: ApiServer, want: Object) -> Awaitable[object]:
+    """Make the write that was recorded."""
+    user = want["userInfo"]
+    call = Call(
+        User(user["username"], tuple(user["groups"]), user.get("uid", "")),
+        want["dryRun"],
+        want["options"],
+    )
+    below, name = want.get("subResource", ""), want.get("name", "")
+    target = Target(PODS, NAMESPACE, name, below)
+    if want["operation"] == "DELETE":
+        return server.writes.delete(target, Options(grace_s=0), call)
+    if want["operation"] == "UPDATE":
+        return server.writes.update(target, lambda old: rewritten(want["object"], old), call)
+    if below == "binding":
+        body = rewritten(want["object"], server.store.get(PODS, NAMESPACE, name).object)
+        return actions.bind(server.store, server.writes, target, body, call)
+    if below == "eviction":
+        return actions.evict(server.writes, target, want["object"], call)
+    return server.writes.create(target._replace(name=""), as_written(want["object"]), call)
+
+
+def prepare(server: ApiServer, name: str, want: Object) -> None:
+    """Put into the store what was there when the request was recorded."""
+    there = want["oldObject"]
+    if want.get("subResource") in ("binding", "eviction"):
+        there = {**request("01-create-bare-odd")["object"]}
+        there["metadata"] = {"name": want["name"]}
+    if there is not None:
+        server.store.create(PODS, NAMESPACE, there)
+    if "limitrange" in name:
+        limits = [{"type": "Container", "default": {"cpu": "1500m", "memory": "512Mi"}}]
+        bounds = {"metadata": {"name": "bounds"}, "spec": {"limits": limits}}
+        server.store.create(LIMIT_RANGES, NAMESPACE, bounds)
+
+
+@pytest.mark.parametrize("name", [one for one in NAMES if one not in NOT_SERVED])
+def test_the_review_is_the_one_that_a_real_api_server_sent(
+    hooked: Wire, webhook: ScriptedWebhook, name: str
+) -> None:
+    want, server = request(name), hooked.server
+    # What stood there loses its owner: without one, the collector would take it at once.
+    (want["oldObject"] or {}).get("metadata", {}).pop("ownerReferences", None)
+    hooked.post("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
+    server.call(lambda: prepare(server, name, want))
+    entry = hook(NAME, webhook.config(), rules=[EVERYTHING])
+    hooked.post(HOOKS, configuration(entry))
+
+    async def write() -> None:
+        await write_again(server, want)
+
+    server.wait_for(write())
+    got = comparable(webhook.sent[0].review["request"])
+    assert got == comparable(want)
+    assert set(webhook.sent[0].review) == {"kind", "apiVersion", "request"}
