@@ -22,6 +22,7 @@ from simulator.store.table import ADDED, DELETED
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+    from simulator.admission.chain import Plugin
     from simulator.resources import Resource
     from simulator.store.table import Change
 
@@ -98,8 +99,9 @@ def _wanted_node(pod: Object) -> str:
 class Still:
     """Store, writes and controllers on a virtual clock, all in the test's own thread."""
 
-    def __init__(self) -> None:
-        self.server = ApiServer(Options(clock=Clock.virtual(), secure=False))
+    def __init__(self, *validating: Plugin) -> None:
+        options = Options(clock=Clock.virtual(), secure=False, validating=validating)
+        self.server = ApiServer(options)
         self.store, self.writes = self.server.store, self.server.writes
         self.kubelets = StandIn(self)
         self.background = start(self.store, self.writes)
@@ -146,11 +148,11 @@ class Still:
         return [round(b - a, 1) for a, b in pairwise(times)]
 
 
-def play(story: Callable[[Still], Coroutine[Any, Any, None]]) -> None:
-    """Run a test that is a coroutine."""
+def play(story: Callable[[Still], Coroutine[Any, Any, None]], *validating: Plugin) -> None:
+    """Run a test that is a coroutine; `validating` plug-ins see what is about to be stored."""
 
     async def run() -> None:
-        await story(Still())
+        await story(Still(*validating))
 
     asyncio.run(run())
 
