@@ -39,6 +39,7 @@ class ApiError(Exception):
         self.code, self.reason, self.message = code, reason, message
         self.details = details
         self.retry_after_s = retry_after_s
+        self.warnings: Sequence[str] = ()  # what the client is told besides
 
     def status(self) -> Object:
         """Give the Status object for the answer."""

@@ -10,6 +10,7 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 from simulator.admission.chain import User
+from simulator.api import warnings
 from simulator.api.discovery import AGGREGATED, Discovery
 from simulator.api.http import Request, Response, Stream
 from simulator.api.openapi import OpenApi
@@ -95,6 +96,9 @@ def _refusal(error: ApiError) -> Response:
     headers = {}
     if error.retry_after_s is not None:
         headers["Retry-After"] = str(error.retry_after_s)
+    told = warnings.header(error.warnings)
+    if told:
+        headers["Warning"] = told
     return Response(error.code, encode(error.status()), headers=headers)
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from simulator.api import actions, bodies, forms, reads, watching
+from simulator.api import actions, bodies, forms, reads, warnings, watching
 from simulator.api.http import Response, Stream
 from simulator.api.writes import Call
 from simulator.clock import timestamp
-from simulator.errors import NotFound, bad_request, method_not_allowed
+from simulator.errors import ApiError, NotFound, bad_request, method_not_allowed
 from simulator.objects import encode
 from simulator.patches.apply import apply
 from simulator.resources import NAMESPACES, PODS, QUOTAS, SCALE, SERVICE_ACCOUNTS
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 # Their delete answers with what was deleted, all others with a Status (ReturnDeletedObject).
 _RETURNED: Final = (PODS, NAMESPACES, QUOTAS, SERVICE_ACCOUNTS)
-_LONGEST_WARNING: Final = 256
 
 
 class Verbs:
@@ -49,13 +48,20 @@ class Verbs:
         accept = request.headers.get("accept", "")
         form = forms.choose(accept, include, self._store.clock.now())
         call = _call(request, user)
+        try:
+            return _warned(await self._answer(request, target, form, call), call)
+        except ApiError as error:
+            error.warnings = call.warnings
+            raise
+
+    async def _answer(
+        self, request: Request, target: Target, form: Form, call: Call
+    ) -> Response | Stream:
         if target.subresource in (SCALE, "binding", "eviction"):
-            answer = await self._act(request, target, call)
-        elif target.name:
-            answer = await self._one(request, target, form, call)
-        else:
-            return await self._collection(request, target, form, call)
-        return _warned(answer, call)
+            return await self._act(request, target, call)
+        if target.name:
+            return await self._one(request, target, form, call)
+        return await self._collection(request, target, form, call)
 
     async def _one(self, request: Request, target: Target, form: Form, call: Call) -> Response:
         resource, method = target.resource, request.method
@@ -106,7 +112,7 @@ class Verbs:
             raise method_not_allowed()
         if method == "POST":
             record = await self._writes.create(target, bodies.read_object(request), call)
-            return _warned(Response(201, form.one(resource, record)), call)
+            return Response(201, form.one(resource, record))
         if method == "DELETE":
             options = _delete_options(request)
             page = reads.list_page(self._store, target, request.query)
@@ -196,10 +202,8 @@ def _deleted(record: Record, target: Target) -> Object:
     }
 
 
-def _warned(response: Response, call: Call) -> Response:
-    for warning in call.warnings:
-        text = warning[:_LONGEST_WARNING].replace("\\", "\\\\").replace('"', '\\"')
-        said = f'299 - "{text}"'
-        before = response.headers.get("Warning")
-        response.headers["Warning"] = f"{before}, {said}" if before else said
-    return response
+def _warned(answer: Response | Stream, call: Call) -> Response | Stream:
+    told = warnings.header(call.warnings)
+    if told and isinstance(answer, Response):
+        answer.headers["Warning"] = told
+    return answer

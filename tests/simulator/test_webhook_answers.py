@@ -57,6 +57,15 @@ def test_a_refusal_is_told_in_the_words_of_the_webhook(
     assert body.get("details") == status.get("details")
 
 
+@pytest.mark.parametrize("allowed", [True, False])
+def test_warnings_reach_the_client_with_a_refusal_too(
+    api: Wire, webhook: ScriptedWebhook, *, allowed: bool
+) -> None:
+    webhook.says("/mutate", allowed=allowed, warnings=["one", "two"])
+    install(api, webhook)
+    assert api.headers("POST", PODS, pod())["Warning"] == '299 - "one", 299 - "two"'
+
+
 REVIEW = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
 JSON = {"Content-Type": "application/json"}
 BAD_ANSWERS: dict[str, tuple[Object | Raw, str]] = {
