@@ -12,6 +12,7 @@ from simulator import controllers
 from simulator.controllers.background import Background
 from simulator.kubelet.fleet import Fleet
 from simulator.kubelet.voice import Site
+from simulator.nodelife.controller import NodeLife
 from simulator.scheduler.scheduler import Scheduler
 from simulator.server import ApiServer
 
@@ -31,7 +32,11 @@ def _schedule(store: Store, writes: Writes, background: Background) -> None:
     Scheduler(store, writes, background.start)
 
 
-PARTS: Final[Sequence[Part]] = (_schedule, controllers.start)
+def _look_after_nodes(store: Store, writes: Writes, background: Background) -> None:
+    NodeLife(store, writes, background.start)
+
+
+PARTS: Final[Sequence[Part]] = (_schedule, _look_after_nodes, controllers.start)
 """What lives in a cluster besides its nodes; each hangs itself on the store."""
 
 

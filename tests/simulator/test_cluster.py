@@ -10,6 +10,7 @@ from simulator_still import cpus
 from simulator_support import PODS as PODS_PATH
 from simulator_support import Wire, pod
 
+from simulator.api.bodies import MERGE_PATCH
 from simulator.clock import Clock
 from simulator.cluster import Cluster
 from simulator.kubelet.files import PRESETS
@@ -86,3 +87,36 @@ def test_a_restarted_kubelet_kills_what_fills_its_node(cluster: Cluster, api: Wi
     cluster.server.call(lambda: cluster.kubelet("autokh-2").restart())
     cluster.advance(1)
     assert {one["status"]["reason"] for one in pods_of(cluster)} == {"SMTAlignmentError"}
+
+
+def test_a_drained_node_is_empty_and_its_pods_come_back_elsewhere(
+    cluster: Cluster, api: Wire
+) -> None:
+    """What `kubectl drain` does: cordon, then an eviction for each pod."""
+    api.post(SETS, replica_set(2, "2"))
+    cluster.advance(2)
+    assert {one["spec"]["nodeName"] for one in pods_of(cluster)} == {"autokh-1", "autokh-2"}
+    api.patch("/api/v1/nodes/autokh-1", {"spec": {"unschedulable": True}}, MERGE_PATCH)
+    for one in pods_of(cluster):
+        if one["spec"]["nodeName"] == "autokh-1":
+            name = one["metadata"]["name"]
+            api.post(f"{PODS_PATH}/{name}/eviction", eviction(name))
+    cluster.advance(5)
+    found = [(one["spec"]["nodeName"], one["status"]["phase"]) for one in pods_of(cluster)]
+    assert found == [("autokh-2", "Running")] * 2
+
+
+def eviction(name: str) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "default"}
+    return {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
+
+
+def test_what_ran_on_a_lost_node_runs_elsewhere_after_its_patience(
+    cluster: Cluster, api: Wire
+) -> None:
+    api.post(SETS, replica_set(2, "2"))
+    cluster.advance(2)
+    cluster.server.call(lambda: cluster.kubelet("autokh-1").stop())
+    cluster.advance(50 + 300 + 10)
+    alive = [one for one in pods_of(cluster) if "deletionTimestamp" not in one["metadata"]]
+    assert [one["spec"]["nodeName"] for one in alive] == ["autokh-2"] * 2
