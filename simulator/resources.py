@@ -30,6 +30,7 @@ class Resource:
     generation: bool = False  # metadata.generation counts changes of the spec
     categories: tuple[str, ...] = ()
     stored_as: str = ""  # the `qualified` resource that keeps the objects; empty: itself
+    create_only: bool = False  # a question that is answered, and not kept
 
     @property
     def qualified(self) -> str:
@@ -190,6 +191,11 @@ OLD_TOPOLOGIES: Final = Resource(
     "topology.node.k8s.io", "v1alpha1", *_NRT, namespaced=False, generation=True
 )
 
+ROLES: Final = _rbac("roles", "Role", namespaced=True)
+ROLE_BINDINGS: Final = _rbac("rolebindings", "RoleBinding", namespaced=True)
+CLUSTER_ROLES: Final = _rbac("clusterroles", "ClusterRole", namespaced=False)
+CLUSTER_ROLE_BINDINGS: Final = _rbac("clusterrolebindings", "ClusterRoleBinding", namespaced=False)
+
 # The first version of a group is the one that discovery prefers.
 ALL: Final = (
     PODS,
@@ -210,10 +216,10 @@ ALL: Final = (
     LEASES,
     PRIORITY_CLASSES,
     MUTATING_WEBHOOKS,
-    _rbac("roles", "Role", namespaced=True),
-    _rbac("rolebindings", "RoleBinding", namespaced=True),
-    _rbac("clusterroles", "ClusterRole", namespaced=False),
-    _rbac("clusterrolebindings", "ClusterRoleBinding", namespaced=False),
+    ROLES,
+    ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    CLUSTER_ROLE_BINDINGS,
     NEW_EVENTS,
     TOPOLOGIES,
     OLD_TOPOLOGIES,

@@ -27,6 +27,10 @@ from simulator.api.app import App
 from simulator.api.http import LONGEST_HEAD, serve_connection
 from simulator.api.verbs import Verbs
 from simulator.api.writes import Writes
+from simulator.auth import bootstrap
+from simulator.auth.aggregation import Aggregation
+from simulator.auth.authentication import Authentication
+from simulator.auth.authorization import Everything, Rbac
 from simulator.chance import Chance
 from simulator.clock import Clock
 from simulator.events import Expiry
@@ -61,6 +65,7 @@ class Options:
     port: int = 0  # 0: the kernel chooses
     history: int = HISTORY  # changes of a resource that watches can go back to
     tokens: Mapping[str, User] | None = None  # None: everybody is admin
+    rbac: bool = False  # users may what roles and bindings say; False: everything
     mutating: Sequence[Plugin] = ()  # run after the built-in plug-ins, before the webhooks
     # Namespace and name of a Service → where it is on this machine; read at each dial.
     services: Services = field(default_factory=dict)
@@ -81,6 +86,7 @@ class ApiServer:
         Collector(store, resources.ALL)
         Expiry(store)
         Counter(store)
+        Aggregation(store)
         built_in: tuple[Plugin, ...] = (
             NamespaceLifecycle(store),
             LimitDefaults(store),
@@ -97,7 +103,9 @@ class ApiServer:
             Quota(store),
         )
         self.writes = Writes(store, (*built_in, self._webhooks), validating)
-        self._app = App(Verbs(store, self.writes), resources.ALL, options.tokens)
+        authentication = Authentication(options.tokens, anonymous=options.rbac)
+        authorizer = Rbac(store) if options.rbac else Everything()
+        self._app = App(Verbs(store, self.writes), resources.ALL, authentication, authorizer)
         self._furnish()
         self.port = 0
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -171,6 +179,8 @@ class ApiServer:
                 "preemptionPolicy": "PreemptLowerPriority",
             }
             self.store.create(PRIORITY_CLASSES, "", made)
+        if self._options.rbac:
+            bootstrap.furnish(self.store)
 
     def _run(self) -> None:
         try:

@@ -29,9 +29,9 @@ def find() -> str:
 class Kubectl:
     """kubectl with the configuration of one cluster, and a home of its own."""
 
-    def __init__(self, server: ApiServer, home: Path) -> None:
+    def __init__(self, server: ApiServer, home: Path, token: str = "") -> None:
         self._binary, self._home = find(), home
-        (home / "config").write_text(server.kubeconfig())
+        (home / "config").write_text(server.kubeconfig(token))
         self._environ = {"PATH": os.environ["PATH"], "HOME": str(home)}
         self._environ["KUBECONFIG"] = str(home / "config")
 

@@ -9,20 +9,24 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
-from simulator.admission.chain import User
-from simulator.api import warnings
+from simulator.api import bodies, warnings
 from simulator.api.discovery import AGGREGATED, Discovery
 from simulator.api.http import Request, Response, Stream
 from simulator.api.openapi import OpenApi
 from simulator.api.routing import Routes
-from simulator.api.writes import ADMIN
-from simulator.errors import ApiError, no_such_path, unauthorized
+from simulator.auth import asked, authorization, reviews
+from simulator.auth.authentication import ANONYMOUS
+from simulator.errors import ApiError, method_not_allowed, no_such_path
 from simulator.objects import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
+    from simulator.admission.chain import User
+    from simulator.api.routing import Target
     from simulator.api.verbs import Verbs
+    from simulator.auth.authentication import Authentication
+    from simulator.auth.authorization import Authorizer
     from simulator.objects import Object
     from simulator.resources import Resource
 
@@ -32,28 +36,35 @@ VERSION: Final = "v1.36.2"
 """The Kubernetes whose behaviour was measured (docs/decisions/0007)."""
 
 _HEALTH: Final = ("/healthz", "/livez", "/readyz")
-_BEARER: Final = "bearer "
 
 
 class App:
-    """Answers requests. `tokens`: bearer token → user; None: nobody has to say who they are."""
+    """Answers requests of those who may."""
 
     def __init__(
-        self, verbs: Verbs, resources: Iterable[Resource], tokens: Mapping[str, User] | None
+        self,
+        verbs: Verbs,
+        resources: Iterable[Resource],
+        authentication: Authentication,
+        authorizer: Authorizer,
     ) -> None:
         served = tuple(resources)
-        self._verbs, self._tokens = verbs, tokens
-        self._routes = Routes(served)
-        self._discovery, self._openapi = Discovery(served), OpenApi(served)
+        self._verbs = verbs
+        self._authentication, self._authorizer = authentication, authorizer
+        self._routes = Routes((*served, *reviews.ALL))
+        self._discovery, self._openapi = Discovery((*served, *reviews.ALL)), OpenApi(served)
 
     async def __call__(self, request: Request) -> Response | Stream:
         """Answer one request; whatever goes wrong is a Status."""
         try:
             user = self._user(request)
             target = self._routes.find(request.path)
-            if target is not None:
-                return await self._verbs.answer(request, target, user)
-            return self._document(request)
+            self._check(request, target, user)
+            if target is None:
+                return self._document(request)
+            if target.resource.create_only:
+                return self._review(request, target, user)
+            return await self._verbs.answer(request, target, user)
         except ApiError as error:
             return _refusal(error)
         except Exception as error:  # noqa: BLE001  a fault of ours must not end the connection
@@ -62,14 +73,30 @@ class App:
             return _refusal(ApiError(500, "InternalError", text))
 
     def _user(self, request: Request) -> User:
-        if self._tokens is None:
-            return ADMIN
-        header = request.headers.get("authorization", "")
-        token = header[len(_BEARER) :].strip() if header.lower().startswith(_BEARER) else ""
-        user = self._tokens.get(token)
-        if user is None and request.path not in _HEALTH:
-            raise unauthorized()
-        return user or User("system:anonymous", ("system:unauthenticated",))
+        try:
+            return self._authentication.user(request.headers)
+        except ApiError:
+            if request.path in _HEALTH:
+                return ANONYMOUS
+            raise
+
+    def _check(self, request: Request, target: Target | None, user: User) -> None:
+        """Refuse what the user may not. Raises a 403."""
+        wish = asked.of_request(request.method, request.path, request.query)
+        authorization.check(self._authorizer, user, wish)
+        if (
+            target is not None
+            and wish.verb == "patch"
+            and self._verbs.would_create(request, target)
+        ):
+            authorization.check(self._authorizer, user, wish._replace(verb="create"))
+
+    def _review(self, request: Request, target: Target, user: User) -> Response:
+        if request.method != "POST" or target.name:
+            raise method_not_allowed()
+        given = bodies.read_object(request)
+        told = reviews.answer(self._authorizer, target.resource, target.namespace, user, given)
+        return Response(201, encode(told))
 
     def _document(self, request: Request) -> Response:
         """Answer what is not about objects."""

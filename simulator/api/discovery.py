@@ -82,7 +82,7 @@ class Discovery:
                 "singularName": one.singular,
                 "namespaced": one.namespaced,
                 "kind": one.kind,
-                "verbs": _VERBS,
+                "verbs": _verbs(one),
             }
             if one.short_names:
                 entry["shortNames"] = one.short_names
@@ -125,6 +125,10 @@ def _core_versions() -> Object:
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []}
 
 
+def _verbs(one: Resource) -> tuple[str, ...]:
+    return _CREATE_ONLY if one.create_only else _VERBS
+
+
 def _sub_kind(one: Resource, name: str) -> tuple[str, str, str]:
     return _SUB_KINDS.get(name, (one.group, one.version, one.kind))
 
@@ -153,7 +157,7 @@ def _described(one: Resource) -> Object:
         "responseKind": {"group": one.group, "version": one.version, "kind": one.kind},
         "scope": "Namespaced" if one.namespaced else "Cluster",
         "singularResource": one.singular,
-        "verbs": _VERBS,
+        "verbs": _verbs(one),
         "shortNames": one.short_names,
         "categories": one.categories,
     }

@@ -63,6 +63,13 @@ RoleBinding: 1 metadata ObjectMeta, 2 subjects Subject*, 3 roleRef RoleRef
 ClusterRoleBinding: 1 metadata ObjectMeta, 2 subjects Subject*, 3 roleRef RoleRef
 Subject: 1 kind s, 2 apiGroup s, 3 name s, 4 namespace s
 RoleRef: 1 apiGroup s, 2 kind s, 3 name s
+SelfSubjectAccessReview: 1 metadata ObjectMeta, 2 spec AccessSpec, 3 status -
+AccessSpec: 1 resourceAttributes Attributes, 2 nonResourceAttributes PathAttributes
+Attributes: 1 namespace s, 2 verb s, 3 group s, 4 version s, 5 resource s, 6 subresource s, 7 name
+  s
+PathAttributes: 1 path s, 2 verb s
+SelfSubjectRulesReview: 1 metadata ObjectMeta, 2 spec RulesSpec, 3 status -
+RulesSpec: 1 namespace s
 """
 
 Field = tuple[str, str]

@@ -63,6 +63,12 @@ class Verbs:
             return await self._one(request, target, form, call)
         return await self._collection(request, target, form, call)
 
+    def would_create(self, request: Request, target: Target) -> bool:
+        """Tell whether a patch is an apply that has nothing to merge into: a create, in truth."""
+        if target.subresource or bodies.media_type(request) != bodies.APPLY:
+            return False
+        return self._store.table(target.resource).get((target.namespace, target.name)) is None
+
     async def _one(self, request: Request, target: Target, form: Form, call: Call) -> Response:
         resource, method = target.resource, request.method
         if method == "GET":
@@ -91,13 +97,12 @@ class Verbs:
         def merged(live: Object) -> Object:
             return apply(live, applied, manager, now, force=force)
 
-        there = store.table(target.resource).get((target.namespace, target.name)) is not None
-        if there or target.subresource:
-            record = await self._writes.update(target, merged, call)
-        else:
+        if self.would_create(request, target):
             bare = {"metadata": {"name": target.name}}
             record = await self._writes.create(target._replace(name=""), merged(bare), call)
-        return Response(200 if there else 201, form.one(target.resource, record))
+            return Response(201, form.one(target.resource, record))
+        record = await self._writes.update(target, merged, call)
+        return Response(200, form.one(target.resource, record))
 
     async def _collection(
         self, request: Request, target: Target, form: Form, call: Call

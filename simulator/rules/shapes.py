@@ -199,6 +199,41 @@ class _LimitRange(Struct):
     spec: _Limits | None = None
 
 
+class _Rule(Struct, rename="camel"):
+    verbs: list[str] | None = None
+    api_groups: list[str] | None = None
+    resources: list[str] | None = None
+    resource_names: list[str] | None = None
+    non_resource_urls: list[str] | None = msgspec.field(default=None, name="nonResourceURLs")
+
+
+class _Aggregation(Struct, rename="camel"):
+    cluster_role_selectors: list[_LabelSelector] | None = None
+
+
+class _Role(Struct, rename="camel"):
+    metadata: _Metadata | None = None
+    rules: list[_Rule] | None = None
+    aggregation_rule: _Aggregation | None = None
+
+
+class _RoleRef(Struct):
+    kind: str
+    name: str
+
+
+class _Subject(Struct):
+    kind: str
+    name: str
+    namespace: Text = None
+
+
+class _RoleBinding(Struct, rename="camel"):
+    role_ref: _RoleRef
+    metadata: _Metadata | None = None
+    subjects: list[_Subject] | None = None
+
+
 class _Any(Struct):
     metadata: _Metadata | None = None
     spec: Map | None = None
@@ -214,6 +249,10 @@ _SHAPES: Final[dict[str, type[Struct]]] = {
     "jobs.batch": _Workload,
     "replicationcontrollers": _Controller,
     "limitranges": _LimitRange,
+    "roles.rbac.authorization.k8s.io": _Role,
+    "clusterroles.rbac.authorization.k8s.io": _Role,
+    "rolebindings.rbac.authorization.k8s.io": _RoleBinding,
+    "clusterrolebindings.rbac.authorization.k8s.io": _RoleBinding,
 }
 
 
