@@ -33,6 +33,9 @@ Object = dict[str, Any]
 BIND_S = 0.010
 VERDICT_S = 0.020
 
+# Where pods go that name no node; tainted, so that no DaemonSet wants to go there.
+WORKER = "worker"
+
 MESSAGE = "Pod was rejected: Resources cannot be allocated with Topology locality"
 
 
@@ -42,6 +45,7 @@ class StandIn:
     def __init__(self, still: Still) -> None:
         self._still, self._store = still, still.store
         self.admits: Callable[[Object], bool] = lambda _: False
+        self.node = WORKER
         self.rejections: list[float] = []
         self._store.table(PODS).listen(self._note)
 
@@ -66,7 +70,7 @@ class StandIn:
         pod = self._alive(key, uid)
         if pod is None:
             return
-        spec = {**pod["spec"], "nodeName": _wanted_node(pod)}
+        spec = {**pod["spec"], "nodeName": _wanted_node(pod) or self.node}
         self._store.update(PODS, *key, {**pod, "spec": spec}, counts=False)
         self._store.clock.after(VERDICT_S, lambda: self._decide(key, uid))
 
@@ -93,7 +97,7 @@ def _wanted_node(pod: Object) -> str:
     required = "requiredDuringSchedulingIgnoredDuringExecution"
     terms = dig(pod, "spec", "affinity", "nodeAffinity", required, "nodeSelectorTerms")
     fields = terms[0].get("matchFields") if terms else None
-    return fields[0]["values"][0] if fields else "n1"
+    return fields[0]["values"][0] if fields else ""
 
 
 class Still:
@@ -104,6 +108,7 @@ class Still:
         self.server = ApiServer(options)
         self.store, self.writes = self.server.store, self.server.writes
         self.kubelets = StandIn(self)
+        self.node(WORKER, taints=[{"key": "worker", "effect": "NoSchedule"}])
         self.background = start(self.store, self.writes)
 
     def stamp(self) -> str:
@@ -131,9 +136,9 @@ class Still:
         found = (record.object for record in self.store.table(EVENTS).records("default"))
         return [event for event in found if reason in ("", event["reason"])]
 
-    def node(self, name: str) -> None:
+    def node(self, name: str, **spec: object) -> None:
         ready = [{"type": "Ready", "status": "True"}]
-        obj = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": {}}
+        obj = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": spec}
         self.store.create(NODES, "", {**obj, "status": {"conditions": ready}})
 
     async def rejected_a_minute(self) -> float:

@@ -14,6 +14,8 @@ from simulator.controllers.daemonsets import DaemonSets
 from simulator.controllers.dependents import Dependents
 from simulator.controllers.deployments import Deployments
 from simulator.controllers.jobs import Jobs
+from simulator.controllers.nodes import Nodes
+from simulator.controllers.podgc import PodGC
 from simulator.controllers.replicas import ReplicaController
 from simulator.controllers.statefulsets import StatefulSets
 from simulator.resources import REPLICA_SETS, REPLICATION_CONTROLLERS
@@ -37,4 +39,6 @@ def start(store: Store, writes: Writes, background: Background | None = None) ->
     StatefulSets(cluster)
     DaemonSets(cluster)
     Jobs(cluster)
+    PodGC(cluster)
+    Nodes(cluster)
     return background

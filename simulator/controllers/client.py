@@ -82,13 +82,16 @@ class Client:
         if status != (seen.get("status") or {}):
             await self.update(resource, seen, lambda obj: {**obj, "status": status}, STATUS)
 
-    async def delete(self, resource: Resource, seen: Object) -> None:
-        """Delete the very object that was seen."""
+    async def delete(self, resource: Resource, seen: Object, *, grace_s: int | None = None) -> None:
+        """Delete the very object that was seen; `grace_s` in place of a pod's own grace."""
         await self._bucket.take()
         metadata = seen["metadata"]
         target = Target(resource, metadata.get("namespace", ""), metadata["name"])
-        options = Options(uid=metadata["uid"])
-        call = self._call("DeleteOptions", preconditions={"uid": metadata["uid"]})
+        options = Options(grace_s, metadata["uid"])
+        said: dict[str, Any] = {"preconditions": {"uid": metadata["uid"]}}
+        if grace_s is not None:
+            said["gracePeriodSeconds"] = grace_s
+        call = self._call("DeleteOptions", **said)
         await self._cluster.writes.delete(target, options, call)
 
     def record(self, about: Object, type_: str, reason: str, message: str) -> None:
