@@ -22,6 +22,7 @@ from simulator.kubelet.status import Addresses
 from simulator.kubelet.voice import Voice
 from simulator.objects import dig, key_of
 from simulator.recording import Told
+from simulator.requests import of_pod
 from simulator.resources import NODES, PODS
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from simulator.kubelet.files import NodeFile
     from simulator.kubelet.voice import Site
     from simulator.objects import Key, Object
+    from simulator.requests import Amounts
 
 RUN_SECONDS: Final = "pocket.evencore.io/run-seconds"
 """Annotation: after so many seconds of Running the containers end (restartPolicy not Always)."""
@@ -47,6 +49,7 @@ class _Life:
     key: Key
     uid: str
     addresses: Addresses
+    requests: Amounts
     admitted: bool = False
     next: Timer | None = None
     end: Timer | None = None
@@ -110,14 +113,14 @@ class Kubelet:
             if (life := self._lives.get(uid)) and life.admitted and _phase(pod) not in _ENDED
         ]
         running.sort(key=lambda pod: pod["metadata"]["creationTimestamp"])
-        accepted: list[Object] = []
+        accepted: list[Amounts] = []
         for pod, answer in zip(running, self._model.restart(running), strict=True):
             verdict = answer if isinstance(answer, Rejected) else None
             verdict = verdict or objection(pod, self._node(), accepted)
             if verdict is not None:
                 self._reject(pod, verdict)
             else:
-                accepted.append(pod)
+                accepted.append(self._lives[pod["metadata"]["uid"]].requests)
                 self._go_on(pod)
         for pod in here.values():
             self.see(pod, gone=False)
@@ -132,7 +135,9 @@ class Kubelet:
             return
         life = self._lives.get(uid)
         if life is None:
-            life = self._lives[uid] = _Life(key_of(pod), uid, self._addresses())
+            life = self._lives[uid] = _Life(
+                key_of(pod), uid, self._addresses(), of_pod(pod["spec"])
+            )
             life.next = self._clock.after(self.file.delays.admit, lambda: self._admit(uid))
         if "deletionTimestamp" in pod["metadata"] and life.end is None:
             grace = pod["metadata"].get("deletionGracePeriodSeconds", 0)
@@ -158,11 +163,7 @@ class Kubelet:
         answer = self._model.admit(pod)
         if isinstance(answer, Rejected):
             return answer
-        others = [
-            other
-            for life in self._lives.values()
-            if life.admitted and (other := self._pod(life.uid)) is not None
-        ]
+        others = [life.requests for life in self._lives.values() if life.admitted]
         verdict = objection(pod, self._node(), others)
         if verdict is not None:
             self._model.remove(uid)

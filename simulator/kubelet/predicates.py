@@ -17,26 +17,26 @@ from simulator.requests import read as amounts
 from simulator.scheduler.filters import NO_MATCH, tolerates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from simulator.objects import Object
+    from simulator.requests import Amounts
 
 _FIRST: Final = ("cpu", "memory", "ephemeral-storage")
 
 
-def objection(pod: Object, node: Object, others: Iterable[Object]) -> Rejected | None:
-    """Tell why a pod may not run beside `others` on a node; None: it may."""
-    return _resources(pod, node, list(others)) or _placement(pod, node)
+def objection(pod: Object, node: Object, others: Sequence[Amounts]) -> Rejected | None:
+    """Tell why a pod may not run on a node beside others that ask for so much; None: it may."""
+    return _resources(pod, node, others) or _placement(pod, node)
 
 
-def _resources(pod: Object, node: Object, others: list[Object]) -> Rejected | None:
+def _resources(pod: Object, node: Object, others: Sequence[Amounts]) -> Rejected | None:
     have = amounts(dig(node, "status", "allocatable"))
     if len(others) + 1 > have.get("pods", 0):
         return _out_of("pods", 1, len(others), have.get("pods", 0))
     asked = of_pod(pod["spec"])
-    theirs = [of_pod(other["spec"]) for other in others]
     for name in (*_FIRST, *sorted(asked.keys() - set(_FIRST))):
-        used = sum(one.get(name, 0) for one in theirs)
+        used = sum(one.get(name, 0) for one in others)
         if asked.get(name, 0) and asked[name] > have.get(name, 0) - used:
             return _out_of(name, asked[name], used, have.get(name, 0))
     return None
@@ -48,9 +48,9 @@ def _out_of(name: str, asked: int, used: int, have: int) -> Rejected:
 
 
 def _placement(pod: Object, node: Object) -> Rejected | None:
-    spec, _ = read(PodSpec, pod["spec"])
     name, labels = node["metadata"]["name"], node["metadata"].get("labels") or {}
-    if not matches(spec, name, labels):
+    chooses = pod["spec"].get("nodeSelector") or pod["spec"].get("affinity")
+    if chooses and not matches(read(PodSpec, pod["spec"])[0], name, labels):
         return _failed("NodeAffinity", NO_MATCH)
     for taint in dig(node, "spec", "taints") or ():
         if taint.get("effect") == "NoExecute" and not any(

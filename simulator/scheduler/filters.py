@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evencore.domain.selectors import matches
+from simulator.scheduler.rooms import PODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,12 +36,16 @@ class Refusal(NamedTuple):
 
 
 def refusal(pod: Wishes, room: Room) -> Refusal | None:
-    """Tell the first objection; None: the pod can go there."""
-    for check in _CHECKS.values():
-        found = check(pod, room)
-        if found is not None:
-            return found
-    return None
+    """Tell the first objection; None: the pod can go there.
+
+    Asked for every pod and node: most nodes have nothing that needs a closer look.
+    """
+    return (
+        (_unschedulable(pod, room) if room.cordoned else None)
+        or (_taints(pod, room) if room.taints else None)
+        or (_affinity(pod, room) if pod.selects else None)
+        or _fit(pod, room)
+    )
 
 
 def refusal_by(plugin: str, pod: Wishes, room: Room) -> Refusal | None:
@@ -70,15 +75,16 @@ def _affinity(pod: Wishes, room: Room) -> Refusal | None:
 
 
 def _fit(pod: Wishes, room: Room) -> Refusal | None:
-    reasons, final = [], False
-    if room.pods + 1 > room.allocatable.get("pods", 0):
-        reasons.append("Too many pods")
-    for name, asked in pod.requests.items():
-        have = room.allocatable.get(name, 0)
-        if asked and asked > have - room.used.get(name, 0):
-            reasons.append(f"Insufficient {name}")
-            final = final or asked > have
-    return Refusal(FIT, tuple(reasons), final) if reasons else None
+    free = room.free
+    if free.get(PODS, 0) >= 1 and all(
+        asked <= free.get(name, 0) for name, asked in pod.requests.items() if asked
+    ):
+        return None
+    reasons = [] if free.get(PODS, 0) >= 1 else ["Too many pods"]
+    short = [name for name, asked in pod.requests.items() if asked > max(free.get(name, 0), 0)]
+    reasons += [f"Insufficient {name}" for name in short]
+    final = any(pod.requests[name] > room.allocatable.get(name, 0) for name in short)
+    return Refusal(FIT, tuple(reasons), final)
 
 
 _CHECKS: Final[dict[str, Callable[[Wishes, Room], Refusal | None]]] = {

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simulator import requests
 from simulator.objects import dig
+from simulator.requests import CPU, MEMORY
 
 if TYPE_CHECKING:
     from simulator.objects import Object
@@ -13,16 +14,30 @@ if TYPE_CHECKING:
     from simulator.scheduler.wishes import Wishes
 
 
+PODS: Final = "pods"
+
+
 class Room:
     """One node. Pods come and go; a changed Node object is `read` into it."""
 
-    __slots__ = ("allocatable", "cordoned", "labels", "name", "pods", "scored", "taints", "used")
+    __slots__ = (
+        "allocatable",
+        "capacity",
+        "cordoned",
+        "free",
+        "labels",
+        "name",
+        "scored",
+        "taints",
+    )
 
     def __init__(self, node: Object) -> None:
         self.name: str = node["metadata"]["name"]
-        self.used: Amounts = {}
+        self.allocatable: Amounts = {}
+        self.free: Amounts = {}
+        """What is left for requests; of `pods`, too."""
         self.scored = (0, 0)
-        self.pods = 0
+        """CPU and memory of its pods as scoring counts them."""
         self.read(node)
 
     def read(self, node: Object) -> None:
@@ -30,12 +45,18 @@ class Room:
         self.labels: dict[str, str] = dict(node["metadata"].get("labels") or {})
         self.taints: tuple[Object, ...] = tuple(dig(node, "spec", "taints") or ())
         self.cordoned = bool(dig(node, "spec", "unschedulable"))
-        self.allocatable: Amounts = requests.read(dig(node, "status", "allocatable"))
+        before, self.allocatable = (
+            self.allocatable,
+            requests.read(dig(node, "status", "allocatable")),
+        )
+        for name in before.keys() | self.allocatable.keys():
+            more = self.allocatable.get(name, 0) - before.get(name, 0)
+            self.free[name] = self.free.get(name, 0) + more
+        self.capacity = self.allocatable.get(CPU, 0), self.allocatable.get(MEMORY, 0)
 
     def add(self, pod: Wishes, sign: int = 1) -> None:
         """Count a pod; `sign` -1 takes it away again."""
-        for name, amount in pod.requests.items():
-            self.used[name] = self.used.get(name, 0) + sign * amount
+        for name, amount in (*pod.requests.items(), (PODS, 1)):
+            self.free[name] = self.free.get(name, 0) - sign * amount
         cpu, memory = self.scored
         self.scored = cpu + sign * pod.scored[0], memory + sign * pod.scored[1]
-        self.pods += sign

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from simulator.objects import Object
     from simulator.scheduler.choice import Choice
     from simulator.scheduler.rooms import Room
+    from simulator.scheduler.state import Placed
     from simulator.store.store import Store
     from simulator.store.table import Change
 
@@ -86,7 +87,10 @@ class Scheduler:
                 self._wake(lambda entry: FIT in entry.refused_by)
         elif spec.get("nodeName"):
             self._queue.remove(uid)
-            self._state.place(wishes_of(pod), spec["nodeName"])
+            placed = self._state.placed(uid)
+            # Statuses change often, what a pod asks for hardly ever: generation counts that.
+            if placed is None or not _same(placed, pod):
+                self._state.place(wishes_of(pod), spec["nodeName"])
         elif _is_waiting(pod):
             self._enqueue(pod)
         else:
@@ -95,7 +99,7 @@ class Scheduler:
     def _enqueue(self, pod: Object) -> None:
         entry = self._queue.get(pod["metadata"]["uid"])
         if entry is None:
-            if not self._state.is_placed(pod["metadata"]["uid"]):
+            if self._state.placed(pod["metadata"]["uid"]) is None:
                 self._queue.put(Entry(wishes_of(pod), self._clock.now()), self._clock.now())
                 self._kick()
             return
@@ -209,6 +213,11 @@ def _key(pod: Object) -> tuple[str, str]:
 
 def _is(pod: Object, uid: str) -> bool:
     return bool(pod["metadata"]["uid"] == uid) and not pod["spec"].get("nodeName")
+
+
+def _same(placed: Placed, pod: Object) -> bool:
+    generation = pod["metadata"].get("generation", 0)
+    return (placed.node, placed.pod.generation) == (pod["spec"]["nodeName"], generation)
 
 
 def _is_waiting(pod: Object) -> bool:

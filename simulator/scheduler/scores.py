@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from evencore.domain.selectors import term_matches
-from simulator.requests import CPU, MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,9 +31,9 @@ def scores(pod: Wishes, rooms: Sequence[Room]) -> list[int]:
 
 
 def _least_allocated(pod: Wishes, room: Room) -> int:
-    cpu = _left(room.allocatable.get(CPU, 0), room.scored[0] + pod.scored[0])
-    memory = _left(room.allocatable.get(MEMORY, 0), room.scored[1] + pod.scored[1])
-    return (cpu + memory) // 2
+    (cpu, memory), (used_cpu, used_memory) = room.capacity, room.scored
+    left = _left(cpu, used_cpu + pod.scored[0]) + _left(memory, used_memory + pod.scored[1])
+    return left // 2
 
 
 def _left(have: int, used: int) -> int:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from simulator.scheduler.wishes import Wishes
 
 
-class _Placed(NamedTuple):
+class Placed(NamedTuple):
+    """A pod and the node on which it counts."""
+
     pod: Wishes
     node: str
 
@@ -26,7 +28,7 @@ class State:
     def __init__(self) -> None:
         self.rooms: list[Room] = []
         self._by_name: dict[str, Room] = {}
-        self._placed: dict[str, _Placed] = {}
+        self._placed: dict[str, Placed] = {}
 
     def room(self, name: str) -> Room | None:
         """Give a node."""
@@ -54,17 +56,14 @@ class State:
 
     def place(self, pod: Wishes, node: str) -> None:
         """Count a pod on a node; on another one or changed, it is moved."""
-        placed = self._placed.get(pod.uid)
-        if placed is not None and placed.node == node and placed.pod.requests == pod.requests:
-            return
         self.lift(pod.uid)
-        self._placed[pod.uid] = _Placed(pod, node)
+        self._placed[pod.uid] = Placed(pod, node)
         if node in self._by_name:
             self._by_name[node].add(pod)
 
-    def is_placed(self, uid: str) -> bool:
-        """Tell whether a pod counts on some node."""
-        return uid in self._placed
+    def placed(self, uid: str) -> Placed | None:
+        """Tell where a pod counts."""
+        return self._placed.get(uid)
 
     def lift(self, uid: str) -> bool:
         """Count a pod no longer; False: it did not count."""

@@ -24,6 +24,7 @@ class Wishes(NamedTuple):
 
     key: Key
     uid: str
+    generation: int
     priority: int
     spec: PodSpec
     selects: bool  # nodeSelector or required node affinity is there
@@ -47,6 +48,7 @@ def wishes_of(pod: Object) -> Wishes:
     return Wishes(
         key=(metadata["namespace"], metadata["name"]),
         uid=metadata["uid"],
+        generation=metadata.get("generation", 0),
         priority=raw.get("priority") or 0,
         spec=spec,
         selects=bool(spec.node_selector)
