@@ -1,7 +1,7 @@
 """The workload controllers: what makes pods, and makes them again.
 
 For: `start`, which sets all of them to work on a store.
-Not for: binding and running pods; scheduler and kubelets do that.
+Not for: binding and running pods, which scheduler and kubelets do, nor for nodes: `nodelife`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from simulator.controllers.daemonsets import DaemonSets
 from simulator.controllers.dependents import Dependents
 from simulator.controllers.deployments import Deployments
 from simulator.controllers.jobs import Jobs
-from simulator.controllers.nodes import Nodes
 from simulator.controllers.podgc import PodGC
 from simulator.controllers.replicas import ReplicaController
 from simulator.controllers.statefulsets import StatefulSets
@@ -40,5 +39,4 @@ def start(store: Store, writes: Writes, background: Background | None = None) ->
     DaemonSets(cluster)
     Jobs(cluster)
     PodGC(cluster)
-    Nodes(cluster)
     return background

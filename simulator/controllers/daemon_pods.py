@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from evencore.domain import selectors
 from evencore.domain.views import PodSpec, read
 from simulator.controllers import pods as rules
-from simulator.controllers.taints import untolerated
 from simulator.objects import copy, dig
+from simulator.scheduler.filters import tolerates
 
 if TYPE_CHECKING:
     from simulator.objects import Object
@@ -82,5 +82,9 @@ def should_run(owner: Object, node: Object) -> tuple[bool, bool]:
     if spec.get("nodeName") not in (None, "", name) or not selectors.matches(view, name, labels):
         return False, False
     tolerations = _tolerant(spec)["tolerations"]
-    hit = [taint["effect"] for taint in untolerated(node, tolerations)]
-    return not hit, "NoExecute" not in hit
+    effects = {
+        taint["effect"]
+        for taint in dig(node, "spec", "taints") or ()
+        if not any(tolerates(one, taint) for one in tolerations)
+    }
+    return not effects & {"NoSchedule", "NoExecute"}, "NoExecute" not in effects

@@ -1,6 +1,6 @@
-"""How a pod is told that the control plane, and not itself, is why it goes.
+"""How a pod of a node that is gone ends: nobody else is left to say that it has failed.
 
-Kubernetes: the condition DisruptionTarget, written by PodGC and taint eviction before they delete.
+Kubernetes: PodGC writes phase Failed and the condition DisruptionTarget before it deletes.
 """
 
 from __future__ import annotations
@@ -19,25 +19,23 @@ if TYPE_CHECKING:
     from simulator.objects import Object
 
 
-async def disrupt(
-    client: Client, pod: Object, why: tuple[str, str], now: float, *, fail: bool = False
-) -> None:
-    """Write the condition; `fail`: nobody else is left to end the pod, so it is Failed."""
+async def fail(client: Client, pod: Object, now: float) -> None:
+    """Write why; a pod that has ended already keeps its end."""
     if pod_rules.is_over(pod):
         return
     condition = {
         "type": "DisruptionTarget",
+        "observedGeneration": pod["metadata"].get("generation"),
         "status": "True",
         "lastProbeTime": None,
         "lastTransitionTime": timestamp(now),
-        "reason": why[0],
-        "message": why[1],
+        "reason": "DeletionByPodGC",
+        "message": "PodGC: node no longer exists",
     }
     have = dig(pod, "status", "conditions") or ()
     others = [one for one in have if one["type"] != condition["type"]]
-    status = {**(pod.get("status") or {}), "conditions": [*others, condition]}
-    if fail:
-        status["phase"] = "Failed"
+    end = {"phase": "Failed", "conditions": [*others, condition]}
+    status = {**(pod.get("status") or {}), **end}
     # A pod that changed or went meanwhile is none to mark; whoever calls deletes it next.
     with suppress(ApiError):
         await client.update_status(PODS, pod, status)

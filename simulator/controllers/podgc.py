@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from simulator.clock import parse_timestamp
 from simulator.controllers import pods as pod_rules
 from simulator.controllers.client import Client
-from simulator.controllers.disruption import disrupt
+from simulator.controllers.disruption import fail
 from simulator.errors import ApiError
 from simulator.objects import key_of
 from simulator.resources import NODES, PODS
@@ -124,8 +124,7 @@ class PodGC:
             return
         for record in list(self._pods.records()):
             if record.object["spec"].get("nodeName") in gone:
-                why = ("DeletionByPodGC", "PodGC: node no longer exists")
-                await disrupt(self._client, record.object, why, now, fail=True)
+                await fail(self._client, record.object, now)
                 await self._delete(record.object)
         for node in gone:
             self._missing.pop(node, None)
