@@ -86,7 +86,8 @@ async def evict(writes: Writes, target: Target, eviction: Object, call: Call) ->
     """Delete a pod as its DeleteOptions say."""
     await writes.admit_connect(target, eviction, call)
     options = Options.read(eviction.get("deleteOptions") or {})
-    await writes.delete(target._replace(subresource=""), options, call)
+    # Kubernetes rule: no DELETE is shown to admission (registry/core/pod/storage/eviction.go).
+    writes.remove(target._replace(subresource=""), options, call)
     return SUCCESS
 
 

@@ -9,7 +9,7 @@ patch is then made again on the newer object; a client that named a version is t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from simulator import versions
@@ -105,7 +105,12 @@ class Writes:
     async def delete(self, target: Target, options: Options, call: Call) -> tuple[Record, bool]:
         """Delete an object; returns how it is now, and whether it is gone."""
         record = self._store.get(target.resource, target.namespace, target.name)
-        await self._admit_both("DELETE", target, record.object, call)
+        told = replace(call, options={**call.options, **options.written()})
+        await self._admit_both("DELETE", target, record.object, told)
+        return self.remove(target, options, call)
+
+    def remove(self, target: Target, options: Options, call: Call) -> tuple[Record, bool]:
+        """Delete an object that was admitted in another way: by an eviction."""
         return self._store.delete(
             target.resource, target.namespace, target.name, options, dry_run=call.dry_run
         )

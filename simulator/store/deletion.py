@@ -46,6 +46,16 @@ class Options(NamedTuple):
             propagation = "Orphan" if given.orphan_dependents else "Background"
         return cls(given.grace_period_seconds, wanted.uid, wanted.resource_version, propagation)
 
+    def written(self) -> Object:
+        """Give the fields of a DeleteOptions object that are set."""
+        wanted = {"uid": self.uid, "resourceVersion": self.version}
+        fields = {
+            "gracePeriodSeconds": self.grace_s,
+            "preconditions": {key: value for key, value in wanted.items() if value} or None,
+            "propagationPolicy": self.propagation,
+        }
+        return {key: value for key, value in fields.items() if value is not None}
+
 
 class _Wanted(Struct, rename="camel"):
     uid: str | None = None

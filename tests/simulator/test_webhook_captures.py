@@ -7,6 +7,7 @@ webhook must be the same, but for what is random or of the cluster that was reco
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -80,7 +81,8 @@ def write_again(server: ApiServer, want: Object) -> Awaitable[object]:
     below, name = want.get("subResource", ""), want.get("name", "")
     target = Target(PODS, NAMESPACE, name, below)
     if want["operation"] == "DELETE":
-        return server.writes.delete(target, Options(grace_s=0), call)
+        options = Options.read(want["options"])
+        return server.writes.delete(target, options, replace(call, options={}))
     if want["operation"] == "UPDATE":
         return server.writes.update(target, lambda old: rewritten(want["object"], old), call)
     if below == "binding":
@@ -121,6 +123,7 @@ def test_the_review_is_the_one_that_a_real_api_server_sent(
         await write_again(server, want)
 
     server.wait_for(write())
-    got = comparable(webhook.sent[0].review["request"])
+    (sent,) = webhook.sent
+    got = comparable(sent.review["request"])
     assert got == comparable(want)
-    assert set(webhook.sent[0].review) == {"kind", "apiVersion", "request"}
+    assert set(sent.review) == {"kind", "apiVersion", "request"}
