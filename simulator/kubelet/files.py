@@ -180,20 +180,3 @@ class NodesFile(Strict):
 def nodes_file(value: object, source: str = "nodes") -> NodesFile:
     """Check the content of a node file. Raises FileError with every problem."""
     return checked(NodesFile, value, source)
-
-
-_AUTOKH = {
-    "name": "autokh",
-    "count": 2,
-    "machine": {"sockets": 2, "coresPerSocket": 12, "memory": "192Gi"},
-    "kubelet": {
-        "cpuManagerPolicy": "static",
-        "cpuManagerPolicyOptions": {"full-pcpus-only": True},
-        "topologyManagerPolicy": "single-numa-node",
-        "reservedSystemCPUs": "0,24",
-    },
-}
-"""Two nodes of 2 sockets, 24 cores, 48 CPUs: the even CPUs are one NUMA node, the odd the other."""
-
-PRESETS = {"autokh": nodes_file({"nodes": [_AUTOKH]}, "preset autokh")}
-"""Node files that come with the pocket cluster."""

@@ -4,23 +4,22 @@ For: what happens when, on one node. Not for: verdicts (`model`, `predicates`), 
 is written (`status`, `nodes`) and the writing (`voice`).
 
 Kubernetes: kubelet.go (HandlePodAdditions, rejectPod, SyncTerminatingPod), pod_workers.go.
-Containers are stretches of time here: how long they take is in the node file, and an annotation
-of a pod says when its containers end by themselves.
+How long things take is in the node file.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from simulator.clock import timestamp
 from simulator.kubelet import nodes, status
+from simulator.kubelet.lives import Life, exit_code, has_ended, phase_of, run_seconds
 from simulator.kubelet.model import Rejected
 from simulator.kubelet.predicates import objection
 from simulator.kubelet.static import StaticModel
 from simulator.kubelet.status import Addresses
 from simulator.kubelet.voice import Voice
-from simulator.objects import dig, key_of
+from simulator.objects import key_of
 from simulator.recording import Told
 from simulator.requests import of_pod
 from simulator.resources import NODES, PODS
@@ -29,36 +28,11 @@ if TYPE_CHECKING:
     from simulator.clock import Timer
     from simulator.kubelet.files import NodeFile
     from simulator.kubelet.voice import Site
-    from simulator.objects import Key, Object
+    from simulator.objects import Object
     from simulator.requests import Amounts
 
-RUN_SECONDS: Final = "pocket.evencore.io/run-seconds"
-"""Annotation: after so many seconds of Running the containers end (restartPolicy not Always)."""
-EXIT_CODE: Final = "pocket.evencore.io/exit-code"
-"""Annotation: the exit code they end with; without it 0."""
-
-_ENDED: Final = ("Succeeded", "Failed")
 _KILLED: Final = 143  # by SIGTERM
 _NET: Final = 256
-
-
-@dataclass(slots=True)
-class _Life:
-    """A pod on this node."""
-
-    key: Key
-    uid: str
-    addresses: Addresses
-    requests: Amounts
-    admitted: bool = False
-    next: Timer | None = None
-    end: Timer | None = None
-
-    def stop(self) -> None:
-        for timer in (self.next, self.end):
-            if timer is not None:
-                timer.cancel()
-        self.next = self.end = None
 
 
 class Kubelet:
@@ -72,7 +46,7 @@ class Kubelet:
         self._model = StaticModel(self._machine, file.kubelet.policies())
         self._number, self._given = number, 0
         self._address = f"10.0.{number // _NET}.{number % _NET}"
-        self._lives: dict[str, _Life] = {}
+        self._lives: dict[str, Life] = {}
         self._up = False
         self._beat: Timer | None = None
         self._topology: Timer | None = None
@@ -110,7 +84,7 @@ class Kubelet:
         running = [
             pod
             for uid, pod in here.items()
-            if (life := self._lives.get(uid)) and life.admitted and _phase(pod) not in _ENDED
+            if (life := self._lives.get(uid)) and life.admitted and not has_ended(pod)
         ]
         running.sort(key=lambda pod: pod["metadata"]["creationTimestamp"])
         accepted: list[Amounts] = []
@@ -130,14 +104,12 @@ class Kubelet:
         uid = pod["metadata"]["uid"]
         if not self._up:
             return
-        if gone or _phase(pod) in _ENDED:
+        if gone or has_ended(pod):
             self._release(uid)
             return
         life = self._lives.get(uid)
         if life is None:
-            life = self._lives[uid] = _Life(
-                key_of(pod), uid, self._addresses(), of_pod(pod["spec"])
-            )
+            life = self._lives[uid] = Life(key_of(pod), uid, self._addresses(), of_pod(pod["spec"]))
             life.next = self._clock.after(self.file.delays.admit, lambda: self._admit(uid))
         if "deletionTimestamp" in pod["metadata"] and life.end is None:
             grace = pod["metadata"].get("deletionGracePeriodSeconds", 0)
@@ -188,9 +160,9 @@ class Kubelet:
         life = self._lives[pod["metadata"]["uid"]]
         if life.next is not None:
             life.next.cancel()
-        if _phase(pod) != "Running":
+        if phase_of(pod) != "Running":
             life.next = self._clock.after(self.file.delays.start, lambda: self._started(life.uid))
-        elif (seconds := _run_seconds(pod)) is not None:
+        elif (seconds := run_seconds(pod)) is not None:
             life.next = self._clock.after(seconds, lambda: self._ended(life.uid))
 
     def _started(self, uid: str) -> None:
@@ -199,7 +171,7 @@ class Kubelet:
             return
         now, addresses = timestamp(self._clock.now()), life.addresses
         self._send(self._write(life, lambda it: status.running(it, addresses, now)))
-        seconds = _run_seconds(pod)
+        seconds = run_seconds(pod)
         if seconds is not None:
             life.next = self._clock.after(seconds, lambda: self._ended(uid))
 
@@ -207,7 +179,7 @@ class Kubelet:
         pod, life = self._pod(uid), self._lives.get(uid)
         if pod is None or life is None or life.end is not None:
             return
-        now, code = timestamp(self._clock.now()), _exit_code(pod)
+        now, code = timestamp(self._clock.now()), exit_code(pod)
         self._send(self._write(life, lambda it: status.ended(it, code, now)))
 
     def _stopped(self, uid: str) -> None:
@@ -227,7 +199,7 @@ class Kubelet:
 
         self._send(finish())
 
-    async def _write(self, life: _Life, make: status.Make) -> None:
+    async def _write(self, life: Life, make: status.Make) -> None:
         await self._voice.status(life.key, life.uid, make)
 
     def _release(self, uid: str) -> None:
@@ -269,26 +241,3 @@ class Kubelet:
         self._given += 1
         net = f"10.{128 + self._number // _NET % 128}.{self._number % _NET}"
         return Addresses(self._address, f"{net}.{self._given % (_NET - 2) + 1}")
-
-
-def _phase(pod: Object) -> str:
-    return dig(pod, "status", "phase") or ""
-
-
-def _run_seconds(pod: Object) -> float | None:
-    """Tell how long the containers run; None: until they are told to stop."""
-    if pod["spec"].get("restartPolicy") == "Always":
-        return None
-    return _number(dig(pod, "metadata", "annotations", RUN_SECONDS))
-
-
-def _exit_code(pod: Object) -> int:
-    return int(_number(dig(pod, "metadata", "annotations", EXIT_CODE)) or 0)
-
-
-def _number(text: str | None) -> float | None:
-    """Read what a person wrote; what is no number counts as nothing, as a pod cannot be refused."""
-    whole, _, rest = (text or "").partition(".")
-    return (
-        float(f"{whole}.{rest or 0}") if whole.isdecimal() and (rest or "0").isdecimal() else None
-    )

@@ -16,7 +16,7 @@ from simulator.api.routing import Target
 from simulator.api.writes import Call
 from simulator.clock import timestamp
 from simulator.errors import ApiError
-from simulator.objects import copy, dig
+from simulator.objects import dig
 from simulator.recording import Recorder, Told
 from simulator.resources import NODES, PODS, STATUS
 from simulator.scheduler import messages
@@ -195,7 +195,7 @@ class Scheduler:
 
         def changed(current: Object) -> Object:
             now = timestamp(self._clock.now())
-            return _with_condition(current, message, now) if _is(current, uid) else current
+            return messages.with_condition(current, message, now) if _is(current, uid) else current
 
         try:
             await self._writes.update(Target(PODS, namespace, name, STATUS), changed, Call(USER))
@@ -229,23 +229,3 @@ def _is_waiting(pod: Object) -> bool:
         and spec.get("schedulerName") == NAME
         and "deletionTimestamp" not in pod["metadata"]
     )
-
-
-def _with_condition(pod: Object, message: str, now: str) -> Object:
-    """Say PodScheduled=False; the moment of the transition stays if it was False before."""
-    pod = copy(pod)
-    conditions = dig(pod, "status", "conditions") or []
-    before: Object = next((one for one in conditions if one["type"] == "PodScheduled"), {})
-    since = before.get("lastTransitionTime") if before.get("status") == "False" else None
-    condition = {
-        "type": "PodScheduled",
-        "observedGeneration": pod["metadata"].get("generation"),
-        "status": "False",
-        "lastProbeTime": None,
-        "lastTransitionTime": since or now,
-        "reason": "Unschedulable",
-        "message": message,
-    }
-    others = [one for one in conditions if one["type"] != "PodScheduled"]
-    pod["status"] = {**pod["status"], "conditions": [*others, condition]}
-    return pod

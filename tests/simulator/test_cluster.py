@@ -13,7 +13,7 @@ from simulator_support import Wire, pod
 from simulator.api.bodies import MERGE_PATCH
 from simulator.clock import Clock
 from simulator.cluster import Cluster
-from simulator.kubelet.files import PRESETS
+from simulator.kubelet.presets import PRESETS
 from simulator.resources import PODS
 from simulator.server import Options
 

@@ -8,8 +8,9 @@ import pytest
 from simulator_still import Still, cpus
 
 from simulator.errands import at_once
-from simulator.kubelet.files import PRESETS, nodes_file
+from simulator.kubelet.files import nodes_file
 from simulator.kubelet.fleet import Fleet
+from simulator.kubelet.presets import PRESETS
 from simulator.kubelet.voice import Site
 from simulator.resources import LEASES, NODES, TOPOLOGIES
 from simulator.scheduler.scheduler import Scheduler

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from simulator.kubelet.files import PRESETS, nodes_file
+from simulator.kubelet.files import nodes_file
+from simulator.kubelet.presets import PRESETS, load
 from simulator.strict import FileError
 
 STATIC = {"cpuManagerPolicy": "static", "reservedSystemCPUs": "0-1"}
@@ -112,3 +115,34 @@ def test_the_preset_is_the_machine_of_the_story() -> None:
     assert nodes.names() == ["autokh-1", "autokh-2"]
     assert built.within([0]) == frozenset(range(0, 48, 2))
     assert built.cores_of([0]) == nodes.kubelet.reserved_system_cpus == {0, 24}
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "pocket-cluster.md"
+
+
+def test_the_example_of_the_page_can_be_used_as_it_is(tmp_path: Path) -> None:
+    [example] = re.findall(r"```yaml\n(nodes:.*?)```", PAGE.read_text(), re.DOTALL)
+    file = tmp_path / "nodes.yaml"
+    file.write_text(example)
+    story, plain = load(str(file)).nodes
+    assert story == PRESETS["autokh"].nodes[0]
+    assert plain.names() == [f"plain-{number}" for number in range(1, 4)]
+
+
+FILES = {
+    "no file": (None, "there is no such file"),
+    "two documents": ("nodes: []\n---\nnodes: []\n", "one document is needed, and it has several"),
+    "no YAML": ("nodes: [", "line 2, column 1: "),
+    "wrong content": ("nodes: []", "at least one node is needed under nodes"),
+}
+
+
+@pytest.mark.parametrize(("text", "problem"), FILES.values(), ids=FILES)
+def test_a_file_that_cannot_be_used(text: str | None, problem: str, tmp_path: Path) -> None:
+    file = tmp_path / "nodes.yaml"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(FileError) as caught:
+        load(str(file))
+    assert str(caught.value).startswith(f"{file}: ")
+    assert problem in str(caught.value)
