@@ -8,7 +8,7 @@ import pytest
 from simulator_kubectl import Kubectl
 
 from simulator.cluster import Cluster
-from simulator.kubelet.files import PRESETS
+from simulator.kubelet.presets import PRESETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
