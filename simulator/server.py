@@ -37,6 +37,7 @@ from simulator.events import Expiry
 from simulator.resources import PRIORITY_CLASSES
 from simulator.store.collector import Collector
 from simulator.store.store import HISTORY, Store
+from simulator.switchboard import Switchboard
 from simulator.ticking import tick
 
 if TYPE_CHECKING:
@@ -105,7 +106,8 @@ class ApiServer:
         self.writes = Writes(store, (*built_in, self._webhooks), validating)
         authentication = Authentication(options.tokens, anonymous=options.rbac)
         authorizer = Rbac(store) if options.rbac else Everything()
-        self._app = App(Verbs(store, self.writes), resources.ALL, authentication, authorizer)
+        app = App(Verbs(store, self.writes), resources.ALL, authentication, authorizer)
+        self.faults = Switchboard(app, options.clock, store.chance)
         self._furnish()
         self.port = 0
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -194,7 +196,7 @@ class ApiServer:
     async def _serve(self) -> None:
         self._stop = asyncio.Event()
         server = await asyncio.start_server(
-            partial(serve_connection, self._app),
+            partial(serve_connection, self.faults),
             _HOST,
             self._options.port,
             ssl=self._identity.context if self._identity else None,

@@ -58,7 +58,7 @@ class App:
         """Answer one request; whatever goes wrong is a Status."""
         try:
             user = self._user(request)
-            target = self._routes.find(request.path)
+            target = self.target_of(request)
             self._check(request, target, user)
             if target is None:
                 return self._document(request)
@@ -66,11 +66,22 @@ class App:
                 return self._review(request, target, user)
             return await self._verbs.answer(request, target, user)
         except ApiError as error:
-            return _refusal(error)
+            return refused(error)
         except Exception as error:  # noqa: BLE001  a fault of ours must not end the connection
             _log.exception("%s %s failed", request.method, request.path)
             text = f"Internal error occurred: {type(error).__name__}: {error}"
-            return _refusal(ApiError(500, "InternalError", text))
+            return refused(ApiError(500, "InternalError", text))
+
+    def name_of(self, request: Request) -> str:
+        """Tell who sends a request; empty if nobody knows them."""
+        try:
+            return self._user(request).name
+        except ApiError:
+            return ""
+
+    def target_of(self, request: Request) -> Target | None:
+        """Tell what a request is about; None: no object or collection."""
+        return self._routes.find(request.path)
 
     def _user(self, request: Request) -> User:
         try:
@@ -119,7 +130,8 @@ class App:
         return Response(200, encode(found))
 
 
-def _refusal(error: ApiError) -> Response:
+def refused(error: ApiError) -> Response:
+    """Give a refusal as an answer."""
     headers = {}
     if error.retry_after_s is not None:
         headers["Retry-After"] = str(error.retry_after_s)

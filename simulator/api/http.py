@@ -68,6 +68,11 @@ class Channel:
             return
         self._writer.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
         if self._writer.transport.get_write_buffer_size() > _MOST_UNREAD:
+            self.tear()
+
+    def tear(self) -> None:
+        """Break the connection off, whatever has been sent so far."""
+        if not self.ended.is_set():
             self._writer.transport.abort()
             self.ended.set()
 

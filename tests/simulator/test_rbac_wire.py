@@ -117,6 +117,7 @@ def test_edit_is_the_sum_of_its_parts_and_grows_with_them(wire: Wire) -> None:
         ],
     }
     assert root("POST", f"{RBAC}/clusterroles", more)[0] == 201
+    wire.server.call(wire.server.store.clock.run_due)  # sums are written right after, not within
     for name in ("view", "edit", "admin"):
         assert more["rules"][0] in root("GET", f"{RBAC}/clusterroles/{name}")[1]["rules"]
     assert bot("GET", topologies)[0] == 200
