@@ -46,6 +46,14 @@ FAULTS: dict[str, tuple[Object, str]] = {
             '"NoneOnDryRun"'
         ),
     ),
+    "a selector without an operator that it knows": (
+        {"objectSelector": {"matchExpressions": [{"key": "a", "operator": "Like"}]}},
+        "webhooks[0].objectSelector.matchExpressions[0].operator: Invalid value",
+    ),
+    "a selector without values": (
+        {"namespaceSelector": {"matchExpressions": [{"key": "a", "operator": "In"}]}},
+        "webhooks[0].namespaceSelector.matchExpressions[0].values: Required value",
+    ),
     "a name that is too short": (
         {"name": "short"},
         (
@@ -76,7 +84,18 @@ def test_faults_of_a_configuration_are_told(api: Wire, more: Object, want: str) 
     assert want in body["message"]
 
 
-def test_a_configuration_of_wrong_types_is_a_bad_request(api: Wire) -> None:
-    entry = {**hook(NAME, {"url": "https://h.example"}), "timeoutSeconds": "soon"}
+WRONG_TYPES: dict[str, Object] = {
+    "a timeout in words": {"timeoutSeconds": "soon"},
+    "a selector that is a list": {"objectSelector": []},
+    "an expression without a key": {
+        "objectSelector": {"matchExpressions": [{"operator": "Exists"}]}
+    },
+    "a bundle that is no base64": {"clientConfig": {"url": "https://h.example", "caBundle": "?"}},
+}
+
+
+@pytest.mark.parametrize("more", WRONG_TYPES.values(), ids=WRONG_TYPES)
+def test_a_configuration_of_wrong_types_is_a_bad_request(api: Wire, more: Object) -> None:
+    entry = {**hook(NAME, CONFIG), **more}
     status, body = api.ask("POST", HOOKS, configuration(entry))
     assert (status, body["reason"]) == (400, "BadRequest")

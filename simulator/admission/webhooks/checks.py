@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from simulator.admission.chain import Attributes
-    from simulator.admission.webhooks.model import Rule, Service, Webhook
+    from simulator.admission.webhooks.model import LabelSelector, Rule, Service, Webhook
     from simulator.errors import Cause
     from simulator.objects import Object
 
 _OPERATIONS: Final = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
+_WITH_VALUES: Final = ("In", "NotIn")
+_OPERATORS: Final = (*_WITH_VALUES, "Exists", "DoesNotExist")
 _FORM: Final = "; desired format: https://host[/path]"
 _LONGEST_S: Final = 30
 _LAST_PORT: Final = 65_535
@@ -69,6 +71,8 @@ def _of_webhook(webhook: Webhook, place: str) -> Iterator[Cause]:
     for number, rule in enumerate(webhook.rules):
         yield from _of_rule(rule, f"{place}.rules[{number}]")
     yield from _of_policies(webhook, place)
+    yield from _of_selector(webhook.namespace_selector, f"{place}.namespaceSelector")
+    yield from _of_selector(webhook.object_selector, f"{place}.objectSelector")
     yield from _of_client(webhook, f"{place}.clientConfig")
     yield from _of_versions(webhook, f"{place}.admissionReviewVersions")
     yield from _of_conditions(webhook, f"{place}.matchConditions")
@@ -100,6 +104,21 @@ def _of_conditions(webhook: Webhook, place: str) -> Iterator[Cause]:
         except CannotCompile as error:
             why = f"compilation failed: {error}"
             yield faults.invalid(f"{where}.expression", condition.expression, why)
+
+
+def _of_selector(selector: LabelSelector, place: str) -> Iterator[Cause]:
+    for number, expression in enumerate(selector.match_expressions or ()):
+        where, operator = f"{place}.matchExpressions[{number}]", expression.operator
+        if not expression.key:
+            yield faults.required(f"{where}.key")
+        if operator not in _OPERATORS:
+            yield faults.invalid(f"{where}.operator", operator, "not a valid selector operator")
+        elif operator in _WITH_VALUES and not expression.values:
+            why = "must be specified when `operator` is 'In' or 'NotIn'"
+            yield faults.required(f"{where}.values", why)
+        elif operator not in _WITH_VALUES and expression.values:
+            why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            yield faults.forbidden(f"{where}.values", why)
 
 
 def _of_rule(rule: Rule, place: str) -> Iterator[Cause]:

@@ -7,7 +7,7 @@ Not for: telling what is wrong with one; that is `checks`, before it gets into t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 import msgspec
@@ -58,6 +58,25 @@ class MatchCondition(Struct, frozen=True):
     expression: str = ""
 
 
+class Expression(Struct, frozen=True):
+    """One condition on a label."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] | None = None
+
+
+class LabelSelector(Struct, frozen=True, rename="camel"):
+    """A selector as it is written."""
+
+    match_labels: dict[str, str] | None = None
+    match_expressions: tuple[Expression, ...] | None = None
+
+    def requirements(self) -> tuple[Requirement, ...]:
+        """Give it as what labels are held against; empty matches everything."""
+        return of_label_selector(msgspec.to_builtins(self)) or ()
+
+
 class Webhook(Struct, frozen=True, rename="camel"):
     """One entry of a configuration, with the defaults of admissionregistration/v1."""
 
@@ -66,8 +85,8 @@ class Webhook(Struct, frozen=True, rename="camel"):
     rules: tuple[Rule, ...] = ()
     failure_policy: str = "Fail"
     match_policy: str = "Equivalent"
-    namespace_selector: dict[str, Any] = {}
-    object_selector: dict[str, Any] = {}
+    namespace_selector: LabelSelector = LabelSelector()
+    object_selector: LabelSelector = LabelSelector()
     side_effects: str | None = None
     timeout_seconds: int = 10
     admission_review_versions: tuple[str, ...] = ()
@@ -141,8 +160,8 @@ def hooks_of(configurations: Iterable[Object]) -> tuple[Hook, ...]:
             key=f"{one['metadata']['name']}/{number}/{webhook.name}",
             webhook=webhook,
             endpoint=endpoint_of(webhook.client_config),
-            namespaces=of_label_selector(webhook.namespace_selector) or (),
-            objects=of_label_selector(webhook.object_selector) or (),
+            namespaces=webhook.namespace_selector.requirements(),
+            objects=webhook.object_selector.requirements(),
             conditions=tuple(compiled(c.name, c.expression) for c in webhook.match_conditions),
         )
         for one in ordered
