@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import jsonpatch
 
 from simulator.errors import ApiError, bad_request
+from simulator.objects import copy
 
 if TYPE_CHECKING:
     from simulator.objects import Object
@@ -17,7 +18,8 @@ def json_patch(obj: Object, operations: object) -> Object:
     if not isinstance(operations, list):
         raise bad_request("a JSON patch is a list of operations")
     try:
-        patched: Object = jsonpatch.JsonPatch(operations).apply(obj)
+        # On a copy of our own: the library would copy five times as slowly.
+        patched: Object = jsonpatch.JsonPatch(operations).apply(copy(obj), in_place=True)
     except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException) as error:
         text = f"the patch cannot be applied: {error}"
         raise ApiError(422, "Invalid", text) from error
