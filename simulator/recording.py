@@ -1,7 +1,7 @@
 """Events as the components of a cluster write them, in the two shapes there are.
 
 For: scheduler (events.k8s.io: eventTime set, no count) and kubelet (core: count and timestamps).
-Not for: folding repeats; each call is one Event object, as it is for pods that are replaced.
+Not for: folding repeats; each call is one Event object. The scheduler folds its own (`repeats`).
 
 Kubernetes: client-go tools/events (makeEvent) and tools/record (makeEvent).
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from simulator.admission.chain import User
     from simulator.api.writes import Writes
     from simulator.clock import Clock
-    from simulator.objects import Object
+    from simulator.objects import Key, Object
 
 
 class Told(NamedTuple):
@@ -66,9 +66,9 @@ class Recorder:
             },
         )
 
-    async def new(self, obj: Object, told: Told) -> None:
-        """Record as client-go's new recorder does: the scheduler."""
-        await self._write(
+    async def new(self, obj: Object, told: Told) -> Key | None:
+        """Record as client-go's new recorder does: the scheduler. Returns the Event's key."""
+        return await self._write(
             obj,
             told,
             {
@@ -82,7 +82,7 @@ class Recorder:
             },
         )
 
-    async def _write(self, obj: Object, told: Told, times: Object) -> None:
+    async def _write(self, obj: Object, told: Told, times: Object) -> Key | None:
         # Named by the nanosecond; on a virtual clock several events share one.
         self._last = max(self._last + 1, int(self._clock.now() * 10**9))
         namespace = obj["metadata"].get("namespace", "default")
@@ -100,7 +100,8 @@ class Recorder:
             **times,
         }
         try:
-            await self._writes.create(Target(EVENTS, namespace), event, self._call)
+            record = await self._writes.create(Target(EVENTS, namespace), event, self._call)
         except ApiError:
             # Kubernetes rule: events are best effort, in a namespace that goes for instance.
-            return
+            return None
+        return record.key

@@ -23,6 +23,7 @@ from simulator.scheduler import messages
 from simulator.scheduler.choice import choose
 from simulator.scheduler.filters import FIT, refusal_by
 from simulator.scheduler.queue import LONGEST_WAIT_S, Entry, Queue
+from simulator.scheduler.repeats import Repeats
 from simulator.scheduler.state import State
 from simulator.scheduler.wishes import wishes_of
 from simulator.store.table import DELETED
@@ -55,6 +56,7 @@ class Scheduler:
         self._store, self._writes, self._send = store, writes, send
         self._clock = store.clock
         self._recorder = Recorder(writes, store.clock, USER, NAME, f"{NAME}-pocket")
+        self._repeats = Repeats(self._recorder, writes, store.clock, send, Call(USER))
         self._random = store.chance.stream(NAME)
         self._state, self._queue = State(), Queue()
         self._start = 0
@@ -189,8 +191,7 @@ class Scheduler:
 
     async def _tell_unschedulable(self, pod: Object, choice: Choice) -> None:
         message = messages.unschedulable(len(self._state.rooms), choice.refusals)
-        told = Told("Warning", "FailedScheduling", message, "Scheduling")
-        await self._recorder.new(pod, told)
+        await self._repeats.tell(pod, Told("Warning", "FailedScheduling", message, "Scheduling"))
         uid, (namespace, name) = pod["metadata"]["uid"], _key(pod)
 
         def changed(current: Object) -> Object:

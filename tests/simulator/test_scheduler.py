@@ -123,6 +123,34 @@ def test_a_node_wakes_only_pods_that_it_can_help() -> None:
     assert still.node_of("big") == "n1"
 
 
+def test_what_is_told_again_becomes_a_series_per_version_of_the_pod() -> None:
+    """As `kubectl describe` shows it: one Event from before the condition, and then "x4 over"."""
+    still = cluster(node(cpu="1"))
+    still.add_pod(**cpus("2"))
+    still.run()
+    for number in range(4):
+        still.add_pod(f"other{number}", nodeName="n1")
+        still.end_pod(f"other{number}")
+        still.run()
+    first, again = still.events("FailedScheduling")
+    assert "series" not in first
+    assert again["series"] == {"count": 2, "lastObservedTime": "2027-01-15T08:00:00.202000Z"}
+    still.delete_pod("p")
+    still.run(359)
+    assert still.events("FailedScheduling")[1]["series"]["count"] == 2
+    still.run(2)
+    assert still.events("FailedScheduling")[1]["series"]["count"] == 4
+
+
+def test_a_long_series_is_refreshed_every_half_an_hour() -> None:
+    still = cluster(node(cpu="1"))
+    still.add_pod(**cpus("2"))
+    still.run(1800)
+    assert still.events("FailedScheduling")[1]["series"]["count"] == 2
+    still.run(1200)
+    assert still.events("FailedScheduling")[1]["series"]["count"] == 8
+
+
 def test_after_five_minutes_a_pod_is_tried_again_whatever_happened() -> None:
     still = cluster(node(cpu="1"))
     still.add_pod(**cpus("2"))
