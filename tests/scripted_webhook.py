@@ -70,12 +70,8 @@ def label(key: str, value: str = "1") -> Object:
 class ScriptedWebhook:
     """Answers by path, with what `answer` says; by default it allows."""
 
-    def __init__(self, directory: Path) -> None:
-        self.authority = Authority()
-        volume = SecretVolume(directory / "scripted-tls")
-        volume.write(self.authority.issue())
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(volume.certificate, volume.key)
+    def __init__(self, context: ssl.SSLContext, ca: str) -> None:
+        self.ca = ca
         self.sent: list[Sent] = []
         self._answers: dict[str, deque[Callable[[Object], Object | Raw]]] = {}
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -103,7 +99,7 @@ class ScriptedWebhook:
     def config(self, path: str = "/mutate") -> Object:
         """Give the clientConfig for it."""
         namespace, name = SERVICE
-        ca = base64.b64encode(self.authority.pem.encode()).decode()
+        ca = base64.b64encode(self.ca.encode()).decode()
         return {"service": {"namespace": namespace, "name": name, "path": path}, "caBundle": ca}
 
     def _next(self, path: str, request: Object) -> Object | Raw:
@@ -143,8 +139,19 @@ class ScriptedWebhook:
 
 @contextmanager
 def scripted_webhook(directory: Path) -> Iterator[ScriptedWebhook]:
-    """Run one for a block."""
-    webhook = ScriptedWebhook(directory)
+    """Run one for a block, with a certificate for the Service."""
+    authority, volume = Authority(), SecretVolume(directory / "scripted-tls")
+    volume.write(authority.issue())
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(volume.certificate, volume.key)
+    with webhook_with(context, authority.pem) as webhook:
+        yield webhook
+
+
+@contextmanager
+def webhook_with(context: ssl.SSLContext, ca: str) -> Iterator[ScriptedWebhook]:
+    """Run one for a block, with a certificate of your own."""
+    webhook = ScriptedWebhook(context, ca)
     thread = threading.Thread(target=webhook.http.serve_forever, args=(0.01,))
     thread.start()
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -82,6 +83,17 @@ def test_faults_of_a_configuration_are_told(api: Wire, more: Object, want: str) 
     status, body = api.ask("POST", HOOKS, configuration(entry))
     assert (status, body["reason"]) == (422, "Invalid")
     assert want in body["message"]
+
+
+def test_without_the_library_conditions_are_refused_and_told_how_to_get_it(
+    api: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "cel", None)
+    entry = hook(NAME, CONFIG, matchConditions=[{"name": "c", "expression": "true"}])
+    status, body = api.ask("POST", HOOKS, configuration(entry))
+    assert (status, body["reason"]) == (422, "Invalid")
+    assert "pip install 'evencore[cluster]'" in body["message"]
+    assert api.ask("POST", HOOKS, configuration(hook(NAME, CONFIG)))[0] == 201
 
 
 WRONG_TYPES: dict[str, Object] = {

@@ -15,9 +15,11 @@ from scripted_webhook import (
     install,
     label,
     patch,
+    webhook_with,
 )
 from simulator_support import MAPS, PODS, Object, Wire, config_map, pod
 
+from simulator import tls
 from simulator.api.bodies import MERGE_PATCH
 
 
@@ -57,14 +59,27 @@ class TestTheRequest:
             api.post(PODS, pod(name))
         assert len({one.connection for one in webhook.sent}) == 1
 
-    def test_a_webhook_by_url_is_called_there(self, api: Wire, webhook: ScriptedWebhook) -> None:
-        ca = webhook.config()["caBundle"]
+    def test_a_webhook_by_url_is_called_there_and_any_authority_of_the_bundle_will_do(
+        self, api: Wire
+    ) -> None:
+        identity = tls.make()
+        bundle = base64.b64encode((Authority().pem + identity.ca).encode()).decode()
+        with webhook_with(identity.context, identity.ca) as webhook:
+            url = f"https://127.0.0.1:{webhook.port}/by-url"
+            entry = hook(NAME, {"url": url, "caBundle": bundle})
+            api.post(HOOKS, configuration(entry))
+            api.post(PODS, pod())
+        (sent,) = webhook.sent
+        assert sent.path == "/by-url?timeout=10s"
+        assert dict(sent.headers)["Host"] == f"127.0.0.1:{webhook.port}"
+
+    def test_its_certificate_must_be_for_the_host_of_the_url(
+        self, api: Wire, webhook: ScriptedWebhook
+    ) -> None:
         url = f"https://127.0.0.1:{webhook.port}/by-url"
-        other = base64.b64encode(Authority().pem.encode() + base64.b64decode(ca)).decode()
-        entry = hook(NAME, {"url": url, "caBundle": other}, failurePolicy="Fail")
+        entry = hook(NAME, {"url": url, "caBundle": webhook.config()["caBundle"]})
         api.post(HOOKS, configuration(entry))
         status, body = api.ask("POST", PODS, pod())
-        # Trusted by the second authority of the bundle; but the certificate is for the service.
         assert status == 500
         assert body["message"].endswith(
             f'Post "{url}?timeout=10s": tls: failed to verify certificate: x509: certificate is '
