@@ -7,7 +7,7 @@ again counts up; about one object 25 may be written at once and then one every f
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from simulator.clock import timestamp
 from simulator.errors import ApiError
@@ -26,23 +26,50 @@ _BURST: Final = 25.0
 _PER_S: Final = 1 / 300
 _COMBINED: Final = "(combined from similar events): "
 
+_REMEMBERED: Final = 4096
+
 _Key = tuple[str, ...]
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+class Recent(Generic[_K, _V]):
+    """Remembers what was written last, and not more of it than client-go does."""
+
+    def __init__(self, most: int = _REMEMBERED) -> None:
+        self._most = most
+        self._entries: dict[_K, _V] = {}
+
+    def get(self, key: _K) -> _V | None:
+        """Give what is remembered of a key."""
+        return self._entries.get(key)
+
+    def put(self, key: _K, value: _V) -> None:
+        """Remember; what was written longest ago is forgotten for it."""
+        self._entries.pop(key, None)
+        self._entries[key] = value
+        if len(self._entries) > self._most:
+            del self._entries[next(iter(self._entries))]
+
+    def drop(self, key: _K) -> None:
+        """Forget a key."""
+        self._entries.pop(key, None)
 
 
 class Correlator:
     """Decides what becomes of an Event: its message, under which key it counts, or nothing."""
 
     def __init__(self) -> None:
-        self._messages: dict[_Key, tuple[set[str], float]] = {}
-        self._tokens: dict[str, tuple[float, float]] = {}
+        self._messages: Recent[_Key, tuple[set[str], float]] = Recent()
+        self._tokens: Recent[str, tuple[float, float]] = Recent()
 
     def combine(self, group: _Key, message: str, now: float) -> tuple[_Key, str]:
         """Give the key and the message under which an Event is counted."""
-        seen, last = self._messages.get(group, (set(), now))
+        seen, last = self._messages.get(group) or (set(), now)
         if now - last > _INTERVAL_S:
             seen = set()
         seen.add(message)
-        self._messages[group] = seen, now
+        self._messages.put(group, (seen, now))
         if len(seen) < _SIMILAR:
             return (*group, message), message
         seen.discard(message)  # as many as before: the next one is combined as well
@@ -50,10 +77,10 @@ class Correlator:
 
     def admits(self, uid: str, now: float) -> bool:
         """Tell whether one more Event about this object is not too many."""
-        tokens, last = self._tokens.get(uid, (_BURST, now))
+        tokens, last = self._tokens.get(uid) or (_BURST, now)
         tokens = min(_BURST, tokens + (now - last) * _PER_S)
         enough = tokens >= 1
-        self._tokens[uid] = tokens - enough, now
+        self._tokens.put(uid, (tokens - enough, now))
         return enough
 
 
@@ -63,7 +90,7 @@ class Recorder:
     def __init__(self, client: Client, cluster: Cluster, component: str) -> None:
         self._client, self._cluster, self._component = client, cluster, component
         self._correlator = Correlator()
-        self._written: dict[_Key, Object] = {}
+        self._written: Recent[_Key, Object] = Recent()
         self._waiting: list[tuple[_Key, Object]] = []
         self._busy = False
 
@@ -112,10 +139,10 @@ class Recorder:
             while self._waiting:
                 key, event = self._waiting.pop(0)
                 try:
-                    self._written[key] = await self._write(self._written.get(key), event)
+                    self._written.put(key, await self._write(self._written.get(key), event))
                 except ApiError:
                     # As client-go: an Event that the API server refuses is given up.
-                    self._written.pop(key, None)
+                    self._written.drop(key)
         finally:
             self._busy = False
 

@@ -12,7 +12,7 @@ from simulator.controllers.backoff import BackOff
 from simulator.controllers.bucket import TokenBucket
 from simulator.controllers.hashes import template_hash
 from simulator.controllers.queue import WorkQueue
-from simulator.controllers.recorder import Correlator
+from simulator.controllers.recorder import Correlator, Recent
 from simulator.errors import bad_request
 
 if TYPE_CHECKING:
@@ -190,6 +190,15 @@ def test_events_are_combined_from_the_tenth_message_on_and_dropped_after_25() ->
     assert correlator.admits("other", 0.0)
     assert correlator.admits("uid", 300.0)
     assert not correlator.admits("uid", 301.0)
+
+
+def test_what_was_written_longest_ago_is_forgotten_first() -> None:
+    recent: Recent[str, int] = Recent(2)
+    for key, value in (("a", 1), ("b", 2), ("a", 3), ("c", 4)):
+        recent.put(key, value)
+    assert [recent.get(key) for key in "abc"] == [3, None, 4]
+    recent.drop("a")
+    assert recent.get("a") is None
 
 
 def test_percentages_are_rounded_as_asked() -> None:
