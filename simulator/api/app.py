@@ -14,7 +14,7 @@ from simulator.api.discovery import AGGREGATED, Discovery
 from simulator.api.http import Request, Response, Stream
 from simulator.api.openapi import OpenApi
 from simulator.api.routing import Routes
-from simulator.auth import asked, authorization, reviews
+from simulator.auth import asked, authorization, impersonation, reviews
 from simulator.auth.authentication import ANONYMOUS
 from simulator.errors import ApiError, method_not_allowed, no_such_path
 from simulator.objects import encode
@@ -57,7 +57,7 @@ class App:
     async def __call__(self, request: Request) -> Response | Stream:
         """Answer one request; whatever goes wrong is a Status."""
         try:
-            user = self._user(request)
+            user = self._acting(request, self._user(request))
             target = self.target_of(request)
             self._check(request, target, user)
             if target is None:
@@ -90,6 +90,15 @@ class App:
             if request.path in _HEALTH:
                 return ANONYMOUS
             raise
+
+    def _acting(self, request: Request, user: User) -> User:
+        """Tell as whom a user acts. Raises a 403 if they may not."""
+        wish = impersonation.wanted(request.headers)
+        if wish is None:
+            return user
+        for needed in wish.needs:
+            authorization.check(self._authorizer, user, needed)
+        return wish.user
 
     def _check(self, request: Request, target: Target | None, user: User) -> None:
         """Refuse what the user may not. Raises a 403."""

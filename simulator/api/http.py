@@ -28,7 +28,11 @@ _MOST_UNREAD: Final = 16 * 1024 * 1024
 
 @dataclass(slots=True)
 class Request:
-    """One request; names of headers in lower case, of repeated query parameters the last."""
+    """One request.
+
+    Names of headers are in lower case, repeated ones joined by a comma; of repeated query
+    parameters it is the last.
+    """
 
     method: str
     path: str
@@ -133,10 +137,11 @@ async def _read(reader: asyncio.StreamReader) -> Request | None:
     words = first.split(" ")
     if len(words) != 3:  # noqa: PLR2004  method, target, version
         raise _Refused(400)
-    headers = {}
+    headers: dict[str, str] = {}
     for line in lines:
         name, _, value = line.partition(":")
-        headers[name.lower()] = value.strip()
+        name, value = name.lower(), value.strip()
+        headers[name] = f"{headers[name]},{value}" if name in headers else value
     path, _, query = words[1].partition("?")
     body = await _body(reader, headers)
     pairs = dict(parse_qsl(query, keep_blank_values=True))

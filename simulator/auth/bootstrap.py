@@ -73,6 +73,7 @@ _EDIT: Final = (
     _on("", ("secrets",), _READ),
     _on("", (*_CORE, "secrets", "events"), _WRITE),
     _on("", ("pods/eviction",), ("create",)),
+    _on("", ("serviceaccounts",), ("impersonate",)),
     _on("apps", _WORKLOADS, _WRITE),
     _on("batch", ("jobs",), _WRITE),
     _on("coordination.k8s.io", ("leases",), (*_READ, *_WRITE)),

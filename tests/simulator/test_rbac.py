@@ -10,7 +10,9 @@ from simulator.admission.chain import User
 from simulator.auth.aggregation import aggregated
 from simulator.auth.asked import Asked, of_request, refusal
 from simulator.auth.authentication import service_account
+from simulator.auth.impersonation import wanted
 from simulator.auth.rbac import Policy, allows
+from simulator.errors import ApiError
 
 Object = dict[str, Any]
 NS = "/api/v1/namespaces/ns"
@@ -243,3 +245,42 @@ def test_a_sum_of_roles_has_each_rule_once_and_never_picks_itself() -> None:
     selectors = [{"matchLabels": {"part": "yes"}}]
     whole = {**roles[-1], "aggregationRule": {"clusterRoleSelectors": selectors}}
     assert aggregated(whole, roles) == [reading, writing]
+
+
+AS = {
+    "a user": (
+        {"impersonate-user": "ann"},
+        User("ann", ("system:authenticated",)),
+        [Asked("impersonate", resource="users", name="ann")],
+    ),
+    "a user with groups": (
+        {"impersonate-user": "ann", "impersonate-group": "a,b"},
+        User("ann", ("a", "b", "system:authenticated")),
+        [
+            Asked("impersonate", resource="users", name="ann"),
+            Asked("impersonate", resource="groups", name="a"),
+            Asked("impersonate", resource="groups", name="b"),
+        ],
+    ),
+    "a service account has its groups": (
+        {"impersonate-user": "system:serviceaccount:ns:bot"},
+        BOT,
+        [Asked("impersonate", "", "serviceaccounts", "", "ns", "bot")],
+    ),
+    "nobody": (
+        {"impersonate-user": "system:anonymous"},
+        User("system:anonymous"),
+        [Asked("impersonate", resource="users", name="system:anonymous")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("headers", "user", "needs"), AS.values(), ids=AS)
+def test_who_acts_as_somebody_else(headers: dict[str, str], user: User, needs: list[Asked]) -> None:
+    assert wanted(headers) == (user, tuple(needs))
+
+
+def test_acting_as_nobody_in_particular() -> None:
+    assert wanted({"user-agent": "x"}) is None
+    with pytest.raises(ApiError, match="without impersonating a user"):
+        wanted({"impersonate-group": "a"})

@@ -194,6 +194,19 @@ def test_kubectl_auth_can_i(guarded: ApiServer, tmp_path: Path) -> None:
     assert "/healthz" in listed
 
 
+def test_kubectl_acts_as_others_if_it_may(guarded: ApiServer, tmp_path: Path) -> None:
+    for name in ("root", "ann"):
+        (tmp_path / name).mkdir()
+    root, ann = (Kubectl(guarded, tmp_path / name, name) for name in ("root", "ann"))
+    root("create", "clusterrolebinding", "viewers", "--clusterrole=view", "--group=viewers")
+    root("auth", "can-i", "list", "pods", "--as=bob", fails=True)
+    as_viewer = ("--as=bob", "--as-group=others", "--as-group=viewers")
+    assert root("auth", "can-i", "list", "pods", *as_viewer).strip() == "yes"
+    assert 'User "ann" cannot impersonate resource "users"' in ann(
+        "auth", "can-i", "list", "pods", "--as=root", fails=True
+    )
+
+
 def test_the_python_client_is_refused_asks_and_asks_for_others(guarded: ApiServer) -> None:
     def api(token: str) -> client.ApiClient:
         return config.new_client_from_config_dict(yaml.safe_load(guarded.kubeconfig(token)))
