@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from simulator.errors import invalid
 from simulator.objects import copy, dig
 from simulator.resources import JOBS, NAMESPACES, NODES, PODS, STATUS
-from simulator.rules import faults, new_pods, pod_updates, workloads
+from simulator.rules import faults, new_pods, pod_updates, roles, workloads
 
 if TYPE_CHECKING:
     from simulator.errors import Cause
@@ -40,6 +40,7 @@ def check_new(resource: Resource, obj: Object) -> None:
     if resource is PODS:
         found += new_pods.check(obj)
     found += workloads.check(resource, obj)
+    found += roles.check(resource, obj)
     _refuse(resource, obj, found)
 
 
@@ -68,6 +69,8 @@ def check_update(resource: Resource, subresource: str, old: Object, new: Object)
     if not subresource:
         found += workloads.check(resource, new)
         found += workloads.check_update(resource, old, new)
+        found += roles.check(resource, new)
+        found += roles.check_update(resource, old, new)
     _refuse(resource, new, found)
 
 

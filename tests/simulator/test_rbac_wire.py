@@ -162,6 +162,41 @@ def test_rules_of_another_shape_are_refused_at_the_door(wire: Wire, body: Object
     assert As(wire, "ann")("GET", PODS)[0] == 403
 
 
+GOOD = {"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}
+RULES = {
+    "no verbs": ({**GOOD, "verbs": []}, "rules[0].verbs: Required value: verbs must contain"),
+    "no group": ({**GOOD, "apiGroups": None}, "rules[0].apiGroups: Required value"),
+    "no resource": ({**GOOD, "resources": []}, "rules[0].resources: Required value"),
+    "a path in a namespace": (
+        {"verbs": ["get"], "nonResourceURLs": ["/x"]},
+        "namespaced rules cannot apply to non-resource URLs",
+    ),
+    "both": ({**GOOD, "nonResourceURLs": ["/x"]}, "rules cannot apply to both"),
+}
+
+
+@pytest.mark.parametrize(("rule", "want"), RULES.values(), ids=RULES)
+def test_rules_that_mean_nothing_are_refused(wire: Wire, rule: Object, want: str) -> None:
+    body = {"metadata": {"name": "r"}, "rules": [rule]}
+    status, answer = As(wire, "root")("POST", f"{RBAC}/namespaces/default/roles", body)
+    assert (status, answer["reason"]) == (422, "Invalid")
+    assert want in answer["message"]
+
+
+def test_a_binding_keeps_its_role(wire: Wire) -> None:
+    root = As(wire, "root")
+    body = {"metadata": {"name": "b"}, "roleRef": {"kind": "Role", "name": "r"}, "subjects": [ANN]}
+    assert root("POST", f"{RBAC}/clusterrolebindings", body)[0] == 422, "it is of a cluster role"
+    bindings = f"{RBAC}/namespaces/default/rolebindings"
+    assert root("POST", bindings, body)[0] == 201
+    status, answer = root(
+        "PUT", f"{bindings}/b", {**body, "roleRef": {"kind": "Role", "name": "s"}}
+    )
+    assert status == 422
+    assert answer["message"].endswith("cannot change roleRef")
+    assert root("PUT", f"{bindings}/b", {**body, "subjects": []})[0] == 200
+
+
 def test_reviews_without_a_question_are_refused(wire: Wire) -> None:
     root = As(wire, "root")
     status, body = root("POST", f"{REVIEWS}/subjectaccessreviews", {"spec": {}})
