@@ -41,6 +41,12 @@ def test_mistakes_are_told_with_their_place(given: dict[str, Any], want: str) ->
     assert f"scenario.yaml: {want}" in str(caught.value)
 
 
+def test_a_file_says_it_in_camel_case() -> None:
+    given = {"action": "error", "code": 429, "retryAfterSeconds": 3, "verbs": ["list"]}
+    want = Fault(action="error", code=429, retry_after_seconds=3, verbs=("list",))
+    assert checked(Fault, given, "scenario.yaml") == want
+
+
 SPEAKS = {
     "of everything": (Fault(action="drop"), PATCH, True),
     "of an agent": (Fault(action="drop", client="kubectl/*"), PATCH, True),
