@@ -26,7 +26,26 @@ if TYPE_CHECKING:
 FILE = click.Path(dir_okay=False)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Commands(click.Group):
+    """Imports the pocket cluster only for who asks for it: nobody else pays for it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name all commands."""
+        return sorted([*super().list_commands(ctx), "cluster"])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Give a command by its name."""
+        if cmd_name == "cluster":
+            from simulator.command import cluster
+
+            return cluster
+        return super().get_command(ctx, cmd_name)
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(package_name="evencore")
 def main() -> None:
     """Kubernetes pods that pin CPUs get pinned, and rejected pods no longer loop."""
