@@ -17,6 +17,19 @@ from cryptography.x509.oid import NameOID
 _LIFE = dt.timedelta(days=365)
 _SKEW = dt.timedelta(minutes=5)
 
+# Python 3.13 verifies strictly (RFC 5280): key usage and key identifiers must be there.
+_SIGNS = x509.KeyUsage(
+    key_cert_sign=True,
+    crl_sign=True,
+    digital_signature=True,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    encipher_only=False,
+    decipher_only=False,
+)
+
 
 class Identity(NamedTuple):
     """What a server shows, and the authority by which clients know it."""
@@ -33,6 +46,10 @@ def make() -> Identity:
     authority = (
         _builder(ca_name, ca_name, ca_key, now)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_SIGNS, critical=True)
+        .add_extension(
+            x509.SubjectKeyIdentifier.from_public_key(ca_key.public_key()), critical=False
+        )
         .sign(ca_key, hashes.SHA256())
     )
     key = ec.generate_private_key(ec.SECP256R1())
@@ -44,6 +61,10 @@ def make() -> Identity:
     leaf = (
         _builder(name, ca_name, key, now)
         .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .add_extension(
+            x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key()),
+            critical=False,
+        )
         .sign(ca_key, hashes.SHA256())
     )
     return Identity(_pem(authority), _context(_pem(leaf), key))
