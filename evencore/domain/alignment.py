@@ -67,7 +67,7 @@ def align(
     result: list[tuple[ContainerAmounts, int, bool]] = []
     for container in containers:
         before = after = container.cpu.request or 0
-        mode = policy.cpu_of.get(container.name, policy.cpu)
+        mode = policy.cpu_mode(container.name)
         wanted = round_up(before, width)
         if wanted != before and before >= round_from and mode is not CpuMode.KEEP:
             where = f"container {container.name}: cpu {cpus(before)}"
