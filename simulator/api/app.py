@@ -125,10 +125,13 @@ class App:
             return Response(200, b"ok", "text/plain; charset=utf-8")
         if path == "/version":
             return Response(200, encode(_version()))
+        if path.startswith("/openapi"):
+            written = self._openapi.answer(path)
+            if written is None:
+                raise no_such_path()
+            return Response(200, written)
         found: Object | None = None
-        if path.startswith("/openapi/v3"):
-            found = self._openapi.answer(path)
-        elif path.startswith(("/api", "/apis")):
+        if path.startswith(("/api", "/apis")):
             aggregated = AGGREGATED in request.headers.get("accept", "").replace(" ", "")
             aggregated = aggregated and path in ("/api", "/apis")
             found = self._discovery.answer(path, aggregated=aggregated)

@@ -1,13 +1,16 @@
-"""OpenAPI, as much as kubectl asks of it.
+"""OpenAPI v3, as much as kubectl asks of it, and the schemas in the shape of v2.
 
-For: telling that the server validates fields itself (kubectl then needs no schema of its own)
-and which kinds there are.
-Not for: the schemas of kinds: `kubectl explain` has nothing to show here.
+For: telling that the server validates fields itself (kubectl then needs no schema of its own),
+which kinds there are, and their fields (`kubectl explain`), as far as `schemas` knows them.
+Not for: every path and parameter; the protobuf that kubectl before 1.27 wants instead.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from simulator import schemas
+from simulator.objects import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
     from simulator.objects import Object
     from simulator.resources import Resource
 
+_V3: Final = "#/components/schemas/"
+_V2: Final = "#/definitions/"
 _INFO = {"title": "evencore pocket cluster", "version": "v1"}
 _QUERY = [
     {"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": True}}
@@ -23,37 +28,50 @@ _QUERY = [
 
 
 class OpenApi:
-    """Answers /openapi/v3 and below."""
+    """Answers /openapi/v3 and below, and /openapi/v2."""
 
     def __init__(self, resources: Iterable[Resource]) -> None:
         self._by_path: dict[str, list[Resource]] = {}
         for one in resources:
             self._by_path.setdefault(_root(one).lstrip("/"), []).append(one)
+        self._written: dict[str, bytes] = {}
 
-    def answer(self, path: str) -> Object | None:
-        """Give the document at a path; None: there is none."""
-        below = path.removeprefix("/openapi/v3").strip("/")
-        if not below:
-            return {
-                "paths": {
-                    name: {"serverRelativeURL": f"/openapi/v3/{name}"} for name in self._by_path
-                }
-            }
-        if below not in self._by_path:
+    def answer(self, path: str) -> bytes | None:
+        """Give the document at a path, which is written once; None: there is none."""
+        if path not in self._written:
+            document = self._document(path)
+            if document is None:
+                return None
+            self._written[path] = encode(document)
+        return self._written[path]
+
+    def _document(self, path: str) -> Object | None:
+        if path == "/openapi/v2":
+            every = [one for some in self._by_path.values() for one in some]
+            return {"swagger": "2.0", "info": _INFO, "paths": {}, "definitions": _types(every, _V2)}
+        if path == "/openapi/v3":
+            links = {name: {"serverRelativeURL": f"{path}/{name}"} for name in self._by_path}
+            return {"paths": links}
+        served = self._by_path.get(path.removeprefix("/openapi/v3/"))
+        if served is None:
             return None
-        paths, schemas = {}, {}
-        for one in self._by_path[below]:
+        paths: Object = {}
+        for one in served:
             paths.update(_paths(one))
-            schemas[_schema_name(one)] = {
-                "type": "object",
-                "x-kubernetes-group-version-kind": [_kind(one)],
-            }
-        return {
-            "openapi": "3.0.0",
-            "info": _INFO,
-            "paths": paths,
-            "components": {"schemas": schemas},
-        }
+        types = {"schemas": _types(served, _V3)}
+        return {"openapi": "3.0.0", "info": _INFO, "paths": paths, "components": types}
+
+
+def _types(resources: Iterable[Resource], prefix: str) -> Object:
+    """Give the schemas of kinds; of one without known fields, that it is an object."""
+    names = {one: schemas.name_of(one.group, one.version, one.kind) for one in resources}
+    found = schemas.openapi(filter(None, names.values()), prefix)
+    bare = {_schema_name(one): _bare(one) for one, name in names.items() if not name}
+    return {**bare, **found}
+
+
+def _bare(one: Resource) -> Object:
+    return {"type": "object", "x-kubernetes-group-version-kind": [_kind(one)]}
 
 
 def _root(one: Resource) -> str:
@@ -65,6 +83,9 @@ def _kind(one: Resource) -> Object:
 
 
 def _schema_name(one: Resource) -> str:
+    known = schemas.name_of(one.group, one.version, one.kind)
+    if known:
+        return known
     group = one.group.split(".")[0] or "core"
     return f"io.k8s.api.{group}.{one.version}.{one.kind}"
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from simulator.api import actions, bodies, forms, reads, warnings, watching
+from simulator.api import actions, bodies, field_validation, forms, reads, warnings, watching
+from simulator.api.field_validation import FieldValidation
 from simulator.api.http import Response, Stream
 from simulator.api.writes import Call
 from simulator.clock import timestamp
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from simulator.api.routing import Target
     from simulator.api.writes import Writes
     from simulator.objects import Object
+    from simulator.resources import Resource
     from simulator.store.store import Store
     from simulator.store.table import Record
 
@@ -41,6 +43,7 @@ class Verbs:
 
     def __init__(self, store: Store, writes: Writes) -> None:
         self._store, self._writes = store, writes
+        self._fields = FieldValidation()
 
     async def answer(self, request: Request, target: Target, user: User) -> Response | Stream:
         """Answer a request about what `target` says."""
@@ -77,7 +80,8 @@ class Verbs:
         if method == "PATCH" and bodies.media_type(request) == bodies.APPLY:
             return await self._apply(request, target, form, call)
         if method in ("PUT", "PATCH"):
-            record = await self._writes.update(target, _change(request), call)
+            change = self._change(request, resource, call)
+            record = await self._writes.update(target, change, call)
             return Response(200, form.one(resource, record))
         if method == "DELETE" and not target.subresource:
             options = _delete_options(request)
@@ -90,6 +94,7 @@ class Verbs:
     async def _apply(self, request: Request, target: Target, form: Form, call: Call) -> Response:
         """Make the object, or merge into the one that is there."""
         store, applied = self._store, bodies.read_applied(request)
+        self._fields.applied(target.resource, applied)
         shapes.check(target.resource, applied)
         manager, now = request.query["fieldManager"], timestamp(store.clock.now())
         force = request.query.get("force") == "true"
@@ -116,7 +121,8 @@ class Verbs:
         if resource.namespaced and not target.namespace:
             raise method_not_allowed()
         if method == "POST":
-            record = await self._writes.create(target, bodies.read_object(request), call)
+            given = self._fields.whole(request, resource, bodies.read_object(request), call)
+            record = await self._writes.create(target, given, call)
             return Response(201, form.one(resource, record))
         if method == "DELETE":
             options = _delete_options(request)
@@ -129,6 +135,15 @@ class Verbs:
                     deleted.append((await self._writes.delete(each, options, call))[0])
             return Response(200, form.many(resource, deleted, page.metadata))
         raise method_not_allowed()
+
+    def _change(
+        self, request: Request, resource: Resource, call: Call
+    ) -> Callable[[Object], Object]:
+        """Give what makes the new object of the old one, and checks its fields."""
+        change, check = _change(request), self._fields.whole
+        if request.method == "PATCH":
+            check = self._fields.patched
+        return lambda old: check(request, resource, change(old), call)
 
     def _watch(self, request: Request, target: Target, form: Form) -> Stream:
         wish = watching.wish_of(self._store, target, request.query)
@@ -174,9 +189,10 @@ def _call(request: Request, user: User) -> Call:
         raise bad_request(f"dryRun={dry_run} is not supported: All is the only value")
     if dry_run:
         options["dryRun"] = ["All"]
-    for name in ("fieldManager", "fieldValidation"):
-        if request.query.get(name):
-            options[name] = request.query[name]
+    if request.query.get("fieldManager"):
+        options["fieldManager"] = request.query["fieldManager"]
+    if wish := field_validation.directive(request, options["kind"]):
+        options[field_validation.OPTION] = wish
     return Call(user, dry_run=bool(dry_run), options=options)
 
 
