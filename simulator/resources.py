@@ -154,6 +154,7 @@ REPLICA_SETS: Final = _apps("replicasets", "ReplicaSet", "rs", SCALE, fields=("s
 DEPLOYMENTS: Final = _apps("deployments", "Deployment", "deploy", SCALE)
 STATEFUL_SETS: Final = _apps("statefulsets", "StatefulSet", "sts", SCALE)
 DAEMON_SETS: Final = _apps("daemonsets", "DaemonSet", "ds")
+CONTROLLER_REVISIONS: Final = Resource("apps", "v1", "controllerrevisions", "ControllerRevision")
 JOBS: Final = Resource(
     "batch",
     "v1",
@@ -212,6 +213,7 @@ ALL: Final = (
     DEPLOYMENTS,
     STATEFUL_SETS,
     DAEMON_SETS,
+    CONTROLLER_REVISIONS,
     JOBS,
     LEASES,
     PRIORITY_CLASSES,

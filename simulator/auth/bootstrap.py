@@ -67,6 +67,7 @@ def _paths(*paths: str) -> Object:
 _VIEW: Final = (
     _on("", (*_CORE, *_READ_ONLY), _READ),
     _on("apps", (*_WORKLOADS, *(f"{one}/status" for one in _WORKLOADS if "/" not in one)), _READ),
+    _on("apps", ("controllerrevisions",), _READ),
     _on("batch", ("jobs", "jobs/status"), _READ),
 )
 _EDIT: Final = (

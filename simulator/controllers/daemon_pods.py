@@ -74,6 +74,11 @@ def node_of(pod: Object) -> str:
     return ""
 
 
+def revision_of(obj: Object) -> str:
+    """Tell from which revision a pod was made, by its hash; the revision has the same label."""
+    return dig(obj, "metadata", "labels", REVISION) or ""
+
+
 def should_run(owner: Object, node: Object) -> tuple[bool, bool]:
     """Tell whether a node is to get a pod, and whether one that is there may stay."""
     spec = owner["spec"]["template"]["spec"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simulator.controllers import pods as rules
 from simulator.controllers.amounts import share
-from simulator.controllers.daemon_pods import REVISION, node_of, should_run
+from simulator.controllers.daemon_pods import node_of, revision_of, should_run
 from simulator.objects import dig
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def outdated(
         here = [pod for pod in placed.get(name, ()) if rules.is_active(pod)]
         up = [pod for pod in here if rules.available_in(pod, least, now) == 0]
         away += not up
-        old = [pod for pod in here if dig(pod, "metadata", "labels", REVISION) != revision]
+        old = [pod for pod in here if revision_of(pod) != revision]
         if old and up:
             candidates += old
         else:
@@ -113,7 +113,7 @@ def status_of(
         first = min(here, key=lambda pod: pod["metadata"]["creationTimestamp"])
         ready += rules.is_ready(first)
         available += rules.available_in(first, least, now) == 0
-        updated += dig(first, "metadata", "labels", REVISION) == revision
+        updated += revision_of(first) == revision
     optional = {
         "updatedNumberScheduled": updated,
         "numberAvailable": available,

@@ -2,7 +2,7 @@
 
 For: carrying out `daemonset_plan`, with the back-off for failed pods: 1 s, doubling to 15 min,
 for each node.
-Not for: maxSurge; an update deletes first. Revisions are not kept as objects.
+Not for: maxSurge; an update deletes first.
 
 Kubernetes: pkg/controller/daemon.
 """
@@ -16,8 +16,8 @@ from simulator.controllers import pods as pod_rules
 from simulator.controllers.backoff import BackOff
 from simulator.controllers.claims import claims, settle
 from simulator.controllers.client import Client
-from simulator.controllers.daemon_pods import new_pod, node_of
-from simulator.controllers.hashes import template_hash
+from simulator.controllers.daemon_pods import new_pod, node_of, revision_of
+from simulator.controllers.history import History
 from simulator.controllers.podcontrol import create_slowly, delete_all
 from simulator.controllers.queue import WorkQueue
 from simulator.controllers.recorder import WARNING
@@ -43,6 +43,7 @@ class DaemonSets:
         self._client = Client(cluster, "daemon-set-controller", "daemonset-controller")
         self._table = cluster.store.table(DAEMON_SETS)
         self._nodes = cluster.store.table(NODES)
+        self._history = History(cluster, self._client)
         self._back_off = BackOff(_FIRST_WAIT_S, _LONGEST_WAIT_S)
         self._queue = WorkQueue(cluster.background, self._sync, workers=_WORKERS)
         follow(cluster, DAEMON_SETS, self._queue.add)
@@ -64,7 +65,7 @@ class DaemonSets:
         found = claims(selector_of(owner), index.all(uid), index.orphans(key[0]))
         pods = await settle(self._client, owner, found)
         nodes = [node.object for node in self._nodes.records()]
-        revision = template_hash(owner["spec"]["template"])
+        revision = revision_of(await self._history.today(owner))
         error = await self._manage(owner, nodes, pods, revision)
         if error is None and not plans.plan(owner, nodes, pods).create:
             old = plans.outdated(owner, nodes, pods, revision, now)
@@ -73,6 +74,8 @@ class DaemonSets:
         if newest is not None and newest.object["metadata"]["uid"] == uid:
             status = plans.status_of(owner, nodes, pods, revision, now)
             await self._client.update_status(DAEMON_SETS, newest.object, status)
+            live = {f"{key[1]}-{hash_}" for hash_ in (revision, *map(revision_of, pods))}
+            await self._history.tidy(owner, live)
         if error is not None:
             raise error
 

@@ -1,8 +1,7 @@
 """StatefulSets: pods with names that stay, one after the other.
 
 For: carrying out the steps of `statefulset_plan`.
-Not for: volumes; there are no claims in the pocket cluster. ControllerRevisions are no objects
-here either: the templates of earlier revisions are remembered by this process.
+Not for: volumes; there are no claims in the pocket cluster.
 
 Kubernetes: pkg/controller/statefulset.
 """
@@ -12,10 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simulator.controllers import pods as pod_rules
+from simulator.controllers import revisions
 from simulator.controllers import statefulset_plan as plans
 from simulator.controllers.claims import claims, settle
 from simulator.controllers.client import Client
-from simulator.controllers.hashes import template_hash
+from simulator.controllers.history import History
 from simulator.controllers.queue import WorkQueue
 from simulator.controllers.recorder import NORMAL, WARNING
 from simulator.controllers.watching import follow, selector_of
@@ -37,7 +37,7 @@ class StatefulSets:
         self._cluster = cluster
         self._client = Client(cluster, _NAME, _NAME)
         self._table = cluster.store.table(STATEFUL_SETS)
-        self._templates: dict[tuple[str, str], Object] = {}
+        self._history = History(cluster, self._client)
         self._queue = WorkQueue(cluster.background, self._sync)
         follow(cluster, STATEFUL_SETS, self._queue.add)
 
@@ -47,22 +47,26 @@ class StatefulSets:
             return
         owner, now = record.object, self._cluster.store.clock.now()
         uid, before = owner["metadata"]["uid"], owner.get("status") or {}
-        template = owner["spec"]["template"]
-        update = f"{key[1]}-{template_hash(template)}"
-        current = before.get("currentRevision") or update
-        self._templates[uid, update] = template
         pods = await self._pods(owner)
+        update = (await self._history.today(owner))["metadata"]["name"]
+        templates = {
+            one["metadata"]["name"]: revisions.template_of(one) for one in self._history.of(owner)
+        }
+        said = before.get("currentRevision", "")
+        current = said if said in templates else update
         for step in plans.steps(owner, pods, update, now):
             if step.pod is not None:
                 await self._delete(owner, step.pod, ended=step.verb == plans.RECREATE)
                 continue
             revision = plans.revision_for(owner["spec"], step.ordinal, current, update)
-            made_from = self._templates.get((uid, revision), template)
-            await self._create(owner, plans.new_pod(owner, step.ordinal, revision, made_from))
+            made = plans.new_pod(owner, step.ordinal, revision, templates[revision])
+            await self._create(owner, made)
         status = plans.status_of(owner, before, pods, current, update, now)
         newest = self._table.get(key_of(owner))
         if newest is not None and newest.object["metadata"]["uid"] == uid:
             await self._client.update_status(STATEFUL_SETS, newest.object, status)
+        live = {current, update, *map(plans.revision_of, pods.values())}
+        await self._history.tidy(owner, live)
         least = owner["spec"].get("minReadySeconds", 0)
         waits = (pod_rules.available_in(pod, least, now) for pod in pods.values())
         look = min((wait for wait in waits if wait), default=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from simulator.clock import parse_timestamp
-from simulator.objects import dig
+from simulator.objects import controller_of, dig
 from simulator.printing.cells import (
     AGE,
     NAME,
@@ -77,6 +77,15 @@ def _daemon_set(obj: Object, now: float) -> list[Any]:
     return [name, *counts, node_selector, age_of(obj, now), *_tail(spec)]
 
 
+def _revision(obj: Object, now: float) -> list[Any]:
+    owner = controller_of(obj)
+    of = "<none>"
+    if owner is not None:
+        group = owner["apiVersion"].partition("/")[0]
+        of = f"{owner['kind'].lower()}.{group}/{owner['name']}"
+    return [obj["metadata"].get("name", ""), of, obj.get("revision", 0), age_of(obj, now)]
+
+
 def _job(obj: Object, now: float) -> list[Any]:
     name, spec, status = _parts(obj)
     return [
@@ -136,6 +145,9 @@ PRINTERS: Final = {
             *_WIDE,
         ),
         _daemon_set,
+    ),
+    "controllerrevisions.apps": Printer(
+        (NAME, Column("Controller"), Column("Revision", type="integer"), AGE), _revision
     ),
     "jobs.batch": Printer(
         (NAME, Column("Status"), Column("Completions"), Column("Duration"), AGE, *_WIDE), _job
