@@ -100,7 +100,7 @@ PODS: Final = _core(
     "pods",
     "Pod",
     "po",
-    subresources=(STATUS, "binding", "eviction", "resize"),
+    subresources=(STATUS, "binding", "ephemeralcontainers", "eviction", "resize"),
     fields=_POD_FIELDS,
     generation=True,
     categories=("all",),

@@ -37,6 +37,11 @@ def duplicate(field: str, value: object) -> Cause:
     return Cause(field, "FieldValueDuplicate", f"Duplicate value: {encode(value).decode()}")
 
 
+def not_found(field: str, value: object) -> Cause:
+    """Say that there is nothing of that name."""
+    return Cause(field, "FieldValueNotFound", f"Not found: {encode(value).decode()}")
+
+
 def unsupported(field: str, value: object, known: tuple[str, ...]) -> Cause:
     """Say which values there are instead."""
     said = ", ".join(f'"{one}"' for one in known)

@@ -15,7 +15,7 @@ from evencore.domain.quantity import QuantityError, parse_nanos
 from evencore.domain.resources import read_amounts
 from evencore.domain.views import PodSpec, read
 from simulator.objects import dig
-from simulator.rules import faults
+from simulator.rules import ephemeral, faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,7 @@ def with_status(pod: Object) -> Object:
 def check(pod: Object) -> list[Cause]:
     """Tell what is wrong with a new pod."""
     spec = pod["spec"]
-    found = list(_containers(spec))
+    found = [*_containers(spec), *ephemeral.check_new(spec)]
     if spec.get("restartPolicy") not in _RESTARTS:
         found.append(faults.unsupported("spec.restartPolicy", spec.get("restartPolicy"), _RESTARTS))
     if spec.get("nodeName") and spec.get("schedulingGates"):

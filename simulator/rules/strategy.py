@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from simulator.errors import invalid
 from simulator.objects import copy, dig
 from simulator.resources import JOBS, NAMESPACES, NODES, PODS, STATUS
-from simulator.rules import faults, new_pods, pod_updates, roles, workloads
+from simulator.rules import ephemeral, faults, new_pods, pod_updates, roles, workloads
 
 if TYPE_CHECKING:
     from simulator.errors import Cause
@@ -53,6 +53,8 @@ def combined(resource: Resource, subresource: str, old: Object, new: Object) -> 
         return {**old, "spec": spec}
     if subresource == "resize":
         return _resized(old, new)
+    if subresource == ephemeral.SUBRESOURCE:
+        return ephemeral.combined(old, new)
     kept = {} if STATUS not in resource.subresources else {"status": old.get("status", {})}
     if resource is NAMESPACES:
         kept["spec"] = old.get("spec") or {}
@@ -66,6 +68,8 @@ def check_update(resource: Resource, subresource: str, old: Object, new: Object)
         found += pod_updates.check(old, new)
     elif resource is PODS and subresource == "resize":
         found += _resize_faults(old, new)
+    elif resource is PODS and subresource == ephemeral.SUBRESOURCE:
+        found += ephemeral.check_update(old, new)
     if not subresource:
         found += workloads.check(resource, new)
         found += workloads.check_update(resource, old, new)
