@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from simulator.api.writes import TRIES
 from simulator.clock import timestamp
-from simulator.errors import ApiError, bad_request
+from simulator.errors import ApiError, bad_request, conflict, invalid
 from simulator.objects import copy, dig
-from simulator.patches.plain import merge_patch
 from simulator.printing.cells import NONE, map_text, selector_text
-from simulator.resources import PODS, REPLICATION_CONTROLLERS
+from simulator.resources import PODS, REPLICATION_CONTROLLERS, Resource
+from simulator.rules import faults
 from simulator.store.deletion import Options
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from simulator.objects import Object
     from simulator.store.store import Store
     from simulator.store.table import Record
+
+_SCALES: Final = Resource("autoscaling", "v1", "scales", "Scale")
 
 SUCCESS: Final[Object] = {
     "kind": "Status",
@@ -115,18 +118,28 @@ def scale_of(record: Record, target: Target) -> Object:
 async def rescale(
     store: Store, writes: Writes, target: Target, change: Callable[[Object], Object], call: Call
 ) -> Object:
-    """Set the number of replicas to what `change` makes of the Scale."""
-    whole = target._replace(subresource="")
+    """Set the number of replicas to what `change` makes of the Scale. Raises 409 and 422.
 
-    def scaled(obj: Object) -> Object:
-        record = store.get(target.resource, target.namespace, target.name)
-        wanted = change(scale_of(record, target))
-        replicas: Any = dig(wanted, "spec", "replicas") or 0
-        version = dig(wanted, "metadata", "resourceVersion")
-        patch: Object = {"spec": {"replicas": replicas}}
-        if version:
-            patch["metadata"] = {"resourceVersion": version}
-        changed: Object = merge_patch(obj, patch)
-        return changed
-
-    return scale_of(await writes.update(whole, scaled, call), target)
+    Kubernetes rule: admission is shown the Scale, never the workload.
+    """
+    resource = target.resource
+    for _ in range(TRIES):
+        record = store.get(resource, target.namespace, target.name)
+        old = scale_of(record, target)
+        new = change(copy(old))
+        version = dig(new, "metadata", "resourceVersion")
+        if version and version != old["metadata"]["resourceVersion"]:
+            raise conflict(resource, target.name)
+        new = await writes.admit_view(target, new, old, call)
+        replicas: Any = dig(new, "spec", "replicas") or 0
+        if not isinstance(replicas, int) or replicas < 0:
+            why = "must be greater than or equal to 0"
+            cause = faults.invalid("spec.replicas", replicas, why)
+            raise invalid(_SCALES, target.name, [cause])
+        if store.table(resource).get(record.key) is record:
+            spec = {**record.object["spec"], "replicas": replicas}
+            changed = {**record.object, "spec": spec}
+            return scale_of(
+                store.update(resource, *record.key, changed, dry_run=call.dry_run), target
+            )
+    raise conflict(resource, target.name)

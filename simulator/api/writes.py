@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 ADMIN: Final = User("kubernetes-admin", ("system:masters", "system:authenticated"))
 
-_TRIES: Final = 5
+TRIES: Final = 5
+"""How often a change is made again if admission took too long for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class Writes:
     ) -> Record:
         """Replace an object by what `change` makes of it, in the shape that is served."""
         resource, store = target.resource, self._store
-        for _ in range(_TRIES):
+        for _ in range(TRIES):
             record = store.get(resource, target.namespace, target.name)
             old = record.object
             given = change(copy(versions.outgoing(resource, old)))
@@ -119,6 +120,12 @@ class Writes:
         """Show a write to a subresource that is no object of its own: binding, eviction."""
         await self._admit(self._mutating, "CREATE", target, given, None, call)
         await self._admit(self._validating, "CREATE", target, given, None, call)
+
+    async def admit_view(self, target: Target, new: Object, old: Object, call: Call) -> Object:
+        """Show an update of a view of an object, and give it as admission leaves it: scale."""
+        new = await self._admit(self._mutating, "UPDATE", target, new, old, call)
+        await self._admit(self._validating, "UPDATE", target, new, old, call)
+        return new
 
     async def _admit_both(self, operation: str, target: Target, old: Object, call: Call) -> None:
         for plugins in (self._mutating, self._validating):

@@ -27,6 +27,7 @@ _OPTIONS: Final = {"CREATE": "CreateOptions", "UPDATE": "UpdateOptions", "DELETE
 _OWN_KINDS: Final = {
     "binding": {"kind": "Binding", "apiVersion": "v1"},
     "eviction": {"kind": "Eviction", "apiVersion": "policy/v1"},
+    "scale": {"kind": "Scale", "apiVersion": "autoscaling/v1"},
 }
 
 
