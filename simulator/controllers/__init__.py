@@ -13,6 +13,7 @@ from simulator.controllers.client import Cluster
 from simulator.controllers.daemonsets import DaemonSets
 from simulator.controllers.dependents import Dependents
 from simulator.controllers.deployments import Deployments
+from simulator.controllers.job_ttl import FinishedJobs
 from simulator.controllers.jobs import Jobs
 from simulator.controllers.podgc import PodGC
 from simulator.controllers.replicas import ReplicaController
@@ -38,5 +39,6 @@ def start(store: Store, writes: Writes, background: Background | None = None) ->
     StatefulSets(cluster)
     DaemonSets(cluster)
     Jobs(cluster)
+    FinishedJobs(cluster)
     PodGC(cluster)
     return background

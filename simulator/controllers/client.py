@@ -13,6 +13,7 @@ from uuid import UUID
 from simulator.admission.chain import User
 from simulator.api.routing import Target
 from simulator.api.writes import Call
+from simulator.auth.credentials import of_token
 from simulator.controllers.bucket import TokenBucket
 from simulator.controllers.recorder import Recorder
 from simulator.resources import STATUS
@@ -51,7 +52,8 @@ class Client:
     def __init__(self, cluster: Cluster, account: str, component: str) -> None:
         self._cluster = cluster
         uid = UUID(int=cluster.store.chance.stream(account).getrandbits(128), version=4)
-        self._user = User(f"system:serviceaccount:kube-system:{account}", _GROUPS, str(uid))
+        name = f"system:serviceaccount:kube-system:{account}"
+        self._user = User(name, _GROUPS, str(uid), of_token(name))
         self._bucket = TokenBucket(cluster.background)
         self._recorder = Recorder(self, cluster, component)
 
@@ -82,16 +84,20 @@ class Client:
         if status != (seen.get("status") or {}):
             await self.update(resource, seen, lambda obj: {**obj, "status": status}, STATUS)
 
-    async def delete(self, resource: Resource, seen: Object, *, grace_s: int | None = None) -> None:
+    async def delete(
+        self,
+        resource: Resource,
+        seen: Object,
+        *,
+        grace_s: int | None = None,
+        propagation: str | None = None,
+    ) -> None:
         """Delete the very object that was seen; `grace_s` in place of a pod's own grace."""
         await self._bucket.take()
         metadata = seen["metadata"]
         target = Target(resource, metadata.get("namespace", ""), metadata["name"])
-        options = Options(grace_s, metadata["uid"])
-        said: dict[str, Any] = {"preconditions": {"uid": metadata["uid"]}}
-        if grace_s is not None:
-            said["gracePeriodSeconds"] = grace_s
-        call = self._call("DeleteOptions", **said)
+        options = Options(grace_s, metadata["uid"], propagation=propagation)
+        call = self._call("DeleteOptions", **options.written())
         await self._cluster.writes.delete(target, options, call)
 
     def record(self, about: Object, type_: str, reason: str, message: str) -> None:

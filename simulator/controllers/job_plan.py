@@ -2,8 +2,7 @@
 
 Kubernetes: pkg/controller/job/job_controller.go and backoff_utils.go. Failed pods are made again
 after 10 s, doubling with each failure in a row up to 10 min; more failures than backoffLimit end
-the Job. podFailurePolicy looks at exit codes and conditions; a rejected pod has neither, so its
-rules never match one, and other pods end here without them as well.
+the Job. Each pod that failed is a failure in the row, however many of them failed at once.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simulator.clock import parse_timestamp, timestamp
-from simulator.controllers import job_pods
+from simulator.controllers import job_failure_policy, job_pods
 from simulator.objects import dig
 
 if TYPE_CHECKING:
@@ -32,6 +31,8 @@ class Ending(NamedTuple):
     reason: str
     message: str
 
+
+_LAST: Final = {"FailureTarget": "Failed", "SuccessCriteriaMet": "Complete"}
 
 COMPLETED: Final = Ending(
     "SuccessCriteriaMet",
@@ -89,10 +90,13 @@ def has_condition(job: Object, type_: str, status: str = "True") -> bool:
 def ending(job: Object, counted: Counted, now: float) -> Ending | None:
     """Tell how the Job ends, if it does."""
     spec, status = job["spec"], job.get("status") or {}
-    for known in (COMPLETED, TOO_OFTEN, TOO_LONG):
-        for condition in status.get("conditions") or ():
-            if (condition["type"], condition["reason"]) == (known.first, known.reason):
-                return known
+    for condition in status.get("conditions") or ():
+        last = _LAST.get(condition["type"])
+        if last:  # the end has begun already
+            return Ending(condition["type"], last, condition["reason"], condition["message"])
+    fatal = job_failure_policy.fatal(job, counted.failed)
+    if fatal:
+        return Ending("FailureTarget", "Failed", "PodFailurePolicy", fatal)
     failed = status.get("failed", 0) + len(counted.failed)
     if counted.failed and failed > spec["backoffLimit"]:
         return TOO_OFTEN
@@ -125,6 +129,15 @@ def deadline_left(job: Object, now: float) -> float | None:
     if deadline is None or start is None or dig(job, "spec", "suspend"):
         return None
     return parse_timestamp(start) + float(deadline) - now
+
+
+def kept_for(job: Object, now: float) -> float | None:
+    """Tell for how many seconds a Job that is over is kept; None: for ever, or it is not over."""
+    ttl = dig(job, "spec", "ttlSecondsAfterFinished")
+    for one in dig(job, "status", "conditions") or ():
+        if ttl is not None and one["type"] in _LAST.values() and one["status"] == "True":
+            return parse_timestamp(one["lastTransitionTime"]) + float(ttl) - now
+    return None
 
 
 def wanted_active(spec: Object, active: int, succeeded: int) -> int:

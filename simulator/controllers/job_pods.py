@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from simulator.clock import parse_timestamp
+from simulator.controllers import job_failure_policy
 from simulator.controllers import pods as rules
 from simulator.objects import copy, dig
 
@@ -64,13 +65,20 @@ class Counted(NamedTuple):
     active: list[Object]
     succeeded: list[Object]
     failed: list[Object]
+    ignored: list[Object]  # ended, but count for nothing
+    leaving: list[Object]  # deleted, and the Job waits for their end
     going: int
+
+
+def is_patient(job: Object) -> bool:
+    """Tell whether a deleted pod is made again, and counts, only when it has ended."""
+    return bool(dig(job, "spec", "podReplacementPolicy") == "Failed")
 
 
 def count(job: Object, pods: Iterable[Object]) -> Counted:
     """Sort the pods. A pod that is deleted counts as failed, unless the Job waits for its end."""
-    patient = dig(job, "spec", "podReplacementPolicy") == "Failed"
-    found = Counted([], [], [], 0)
+    patient = is_patient(job)
+    found = Counted([], [], [], [], [], 0)
     going = 0
     for pod in pods:
         leaving = rules.is_going_away(pod)
@@ -81,8 +89,20 @@ def count(job: Object, pods: Iterable[Object]) -> Counted:
             if rules.phase(pod) == "Succeeded":
                 found.succeeded.append(pod)
             elif rules.phase(pod) == "Failed" or not patient:
-                found.failed.append(pod)
+                ignored = job_failure_policy.is_ignored(job, pod)
+                (found.ignored if ignored else found.failed).append(pod)
+            else:
+                found.leaving.append(pod)
     return found._replace(going=going)
+
+
+def closed(counted: Counted, *, failed: bool) -> Counted:
+    """Count the pods of a Job that is over: who is still at work has failed, if the Job has."""
+    rest = [pod for pod in (*counted.active, *counted.leaving) if is_tracked(pod)]
+    counted = counted._replace(active=[], leaving=[])
+    if failed:
+        return counted._replace(failed=[*counted.failed, *rest])
+    return counted._replace(ignored=[*counted.ignored, *rest])
 
 
 def is_tracked(pod: Object) -> bool:

@@ -1,14 +1,14 @@
 """Jobs: pods that are to succeed, made again after failures until it is too often.
 
 For: carrying out `job_plan`.
-Not for: success policies, limits per index, and the time to live of finished Jobs.
+Not for: success policies and limits per index; `job_ttl` deletes Jobs that are over.
 
 Kubernetes: pkg/controller/job. Changes of pods are looked at a second later, many at once.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simulator.controllers import job_plan, job_pods, job_status
 from simulator.controllers import pods as pod_rules
@@ -32,6 +32,14 @@ if TYPE_CHECKING:
 _NAME: Final = "job-controller"
 _BATCH_S: Final = 1.0
 _BURST: Final = 500
+
+
+class _Managed(NamedTuple):
+    """What came of making and deleting pods; `active` as the status tells it."""
+
+    active: int
+    deleted: int = 0
+    error: Exception | None = None
 
 
 class Jobs:
@@ -73,31 +81,32 @@ class Jobs:
             return
         found = claims(selector_of(job), index.all(uid), index.orphans(key[0]))
         counted = job_pods.count(job, await settle(self._client, job, found))
-        if counted.succeeded or counted.failed:
+        failed = [*counted.failed, *counted.ignored]  # all of them make the next ones wait
+        if counted.succeeded or failed:
             before = self._failures.get(uid, Failures())
-            self._failures[uid] = before.after(counted.failed, counted.succeeded)
+            self._failures[uid] = before.after(failed, counted.succeeded)
         end = job_plan.ending(job, counted, now)
         status = job_status.started(job, job.get("status") or {}, now)
-        error, active, going = None, len(counted.active), counted.going
+        done = _Managed(len(counted.active))
         if end is not None:
             gone = counted.active
             error = await delete_all(self._cluster.background, self._client, job, gone)
-            active, going = 0, going + len(gone)
+            done = _Managed(0, len(gone), error)
+            counted = job_pods.closed(counted, failed=end.last == "Failed")
         elif not pod_rules.is_going_away(job):
-            error, change = await self._manage(job, counted)
-            active += change
-            going += max(0, -change)
-        status = job_status.of_pods(status, active, job_status.ready(counted), going)
+            done = await self._manage(job, counted)
+        going = counted.going + done.deleted
+        status = job_status.of_pods(status, done.active, job_status.ready(counted), going)
         await self._write(job, status, counted, end)
         self._tell_suspension(job)
-        if error is not None:
-            raise error
+        if done.error is not None:
+            raise done.error
         left = job_plan.deadline_left({**job, "status": status}, now)
         if left is not None and end is None:
             self._queue.add_after(key, left)
 
-    async def _manage(self, job: Object, counted: Counted) -> tuple[Exception | None, int]:
-        """Make or delete pods; returns the first error and how many more are active."""
+    async def _manage(self, job: Object, counted: Counted) -> _Managed:
+        """Make or delete pods."""
         spec, background = job["spec"], self._cluster.background
         succeeded = (job.get("status") or {}).get("succeeded", 0) + len(counted.succeeded)
         active = len(counted.active)
@@ -108,15 +117,17 @@ class Jobs:
             surplus = job_pods.first_to_go(counted.active)[: active - wanted]
             await self._untrack(surplus)  # deleted by us, not failed
             error = await delete_all(background, self._client, job, surplus)
-            return error, -len(surplus)
-        missing = min(wanted - active, _BURST)
+            return _Managed(wanted, len(surplus), error)
+        awaited = counted.going if job_pods.is_patient(job) else 0
+        missing = min(max(0, wanted - active - awaited), _BURST)
         now, metadata = self._cluster.store.clock.now(), job["metadata"]
         wait = self._failures.get(metadata["uid"], Failures()).wait_left(now)
         if missing and wait > 0:
             self._queue.add_after((metadata["namespace"], metadata["name"]), wait)
-            return None, 0
+            return _Managed(0)  # Kubernetes' own oddity: those still at work are not told of
         made = [job_pods.new_pod(job, index) for index in self._indexes(job, counted, missing)]
-        return await create_slowly(background, self._client, job, made), len(made)
+        error = await create_slowly(background, self._client, job, made)
+        return _Managed(active + len(made), error=error)
 
     def _indexes(self, job: Object, counted: Counted, missing: int) -> list[int] | list[None]:
         if not job_pods.is_indexed(job):
@@ -132,14 +143,14 @@ class Jobs:
         now = self._cluster.store.clock.now()
         if end is not None and not job_plan.has_condition(job, end.first):
             status = job_status.ended(status, end, through=False, now=now)
-        ends = [*counted.succeeded, *counted.failed]
+        ends = [*counted.succeeded, *counted.failed, *counted.ignored]
         pending = job_status.with_uncounted(status, counted)
         seen = job
         if ends or pending.get("conditions") != (job.get("status") or {}).get("conditions"):
             seen = await self._put(job, pending)
         await self._untrack(ends)
         final = job_status.with_counted(job, pending, counted)
-        if end is not None and not counted.active and not counted.going:
+        if end is not None and not status["terminating"]:
             final = job_status.ended(final, end, through=True, now=now)
             self._tell_end(job, end)
         await self._put(seen, final)

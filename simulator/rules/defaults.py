@@ -41,7 +41,6 @@ _SPECS: Final[dict[str, Any]] = {
         "backoffLimit": 6,
         "completionMode": "NonIndexed",
         "suspend": False,
-        "podReplacementPolicy": "TerminatingOrFailed",
     },
 }
 # The parameters of a rolling update, where that is the strategy.
@@ -91,10 +90,20 @@ def _workload(name: str, obj: Object) -> Object:
 
 
 def _job(spec: Object) -> None:
-    """Kubernetes rule: with neither completions nor parallelism, both are 1."""
+    """Kubernetes rules: with neither completions nor parallelism, both are 1.
+
+    With a podFailurePolicy a pod counts when it has ended, as only then its rules can tell.
+    """
     if spec.get("completions") is None and spec.get("parallelism") is None:
         spec["completions"] = 1
     spec.setdefault("parallelism", 1)
+    policy = spec.get("podFailurePolicy")
+    spec.setdefault("podReplacementPolicy", "Failed" if policy else "TerminatingOrFailed")
+    if policy:
+        spec["podFailurePolicy"] = policy = copy(policy)
+        for rule in policy.get("rules") or ():
+            for pattern in rule.get("onPodConditions") or ():
+                pattern.setdefault("status", "True")
 
 
 def _namespace(obj: Object) -> Object:

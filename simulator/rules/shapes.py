@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from simulator.errors import bad_request
+from simulator.rules.job_shapes import FailurePolicy
 
 if TYPE_CHECKING:
     from simulator.objects import Object
@@ -172,6 +173,20 @@ class _WorkloadSpec(Struct, rename="camel"):
     update_strategy: Map | None = None
 
 
+class _JobSpec(_WorkloadSpec, rename="camel"):
+    backoff_limit: int | None = None
+    active_deadline_seconds: int | None = None
+    ttl_seconds_after_finished: int | None = None
+    suspend: bool | None = None
+    pod_failure_policy: FailurePolicy | None = None
+
+
+class _Job(Struct):
+    metadata: _Metadata | None = None
+    spec: _JobSpec | None = None
+    status: _Status | None = None
+
+
 class _Workload(Struct):
     metadata: _Metadata | None = None
     spec: _WorkloadSpec | None = None
@@ -246,7 +261,7 @@ _SHAPES: Final[dict[str, type[Struct]]] = {
     "replicasets.apps": _Workload,
     "statefulsets.apps": _Workload,
     "daemonsets.apps": _Workload,
-    "jobs.batch": _Workload,
+    "jobs.batch": _Job,
     "replicationcontrollers": _Controller,
     "limitranges": _LimitRange,
     "roles.rbac.authorization.k8s.io": _Role,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from simulator.objects import dig
 from simulator.resources import DAEMON_SETS, DEPLOYMENTS, JOBS, REPLICA_SETS, STATEFUL_SETS
-from simulator.rules import faults
+from simulator.rules import faults, jobs
 from simulator.selectors import of_label_selector
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ _NAME: Final = "batch.kubernetes.io/job-name"
 
 def check(resource: Resource, obj: Object) -> Iterator[Cause]:
     """Tell what is wrong with a workload; nothing for other kinds."""
+    if resource is JOBS:
+        yield from jobs.check(obj)
     if resource not in _SELECTING:
         return
     spec = obj["spec"]
