@@ -38,16 +38,23 @@ class KubeError(Exception):
 
     `status`: the HTTP status, None if there was no answer.
     `retry_after`: seconds for which the server wants to be left alone, None if it did not say.
+    `fields`: the fields of the object that a 422 blames (metadata.uid); empty if it names none.
     """
 
     advice: ClassVar[str] = "see the API server's log"
 
     def __init__(
-        self, text: str, *, status: int | None = None, retry_after: float | None = None
+        self,
+        text: str,
+        *,
+        status: int | None = None,
+        retry_after: float | None = None,
+        fields: tuple[str, ...] = (),
     ) -> None:
         super().__init__(text)
         self.status = status
         self.retry_after = retry_after
+        self.fields = fields
 
 
 class NoConfiguration(KubeError):
@@ -122,10 +129,17 @@ _BY_STATUS: dict[int, type[KubeError]] = {
 }
 
 
+class Cause(msgspec.Struct):
+    """The part of metav1.StatusCause that we use."""
+
+    field: str | None = None
+
+
 class Details(msgspec.Struct, rename="camel"):
     """The part of metav1.StatusDetails that we use; all numbers are seconds."""
 
     retry_after_seconds: float | None = None
+    causes: list[Cause] | None = None
 
 
 class Status(msgspec.Struct):
@@ -156,13 +170,17 @@ def from_status(
 ) -> KubeError:
     """Make the error for a Status object; `retry_after` is the header of that name, if any."""
     kind = _BY_STATUS.get(status) or (Invalid if 400 <= status < 500 else Unavailable)  # noqa: PLR2004  HTTP's classes
-    seconds = found.details.retry_after_seconds if found.details else None
+    details = found.details or Details()
+    seconds = details.retry_after_seconds
     if retry_after is not None and retry_after.strip().isdecimal():
         # The other form, a date, is never sent by Kubernetes.
         seconds = float(retry_after)
     said = shortened(found.message or "no reason given")
     return kind(
-        f"{call} was answered {status}: {said}: {kind.advice}", status=status, retry_after=seconds
+        f"{call} was answered {status}: {said}: {kind.advice}",
+        status=status,
+        retry_after=seconds,
+        fields=tuple(cause.field for cause in details.causes or () if cause.field),
     )
 
 

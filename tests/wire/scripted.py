@@ -56,6 +56,8 @@ class Seen:
     path: str
     query: dict[str, str]
     headers: dict[str, str]
+    verb: str = "GET"
+    body: bytes = b""
 
     @property
     def watch(self) -> bool:
@@ -69,9 +71,12 @@ class ScriptedServer:
     """Plays `script(path, *steps)`; a path without a step left holds a watch open, fails a list."""
 
     def __init__(
-        self, now: Callable[[], float] = lambda: 0.0, tls: ssl.SSLContext | None = None
+        self,
+        now: Callable[[], float] = lambda: 0.0,
+        tls: ssl.SSLContext | None = None,
+        port: int = 0,
     ) -> None:
-        self._now = now
+        self.now = now
         self._steps: dict[str, deque[Step]] = defaultdict(deque)
         self._changed = threading.Condition()
         self._closing = threading.Event()
@@ -80,7 +85,7 @@ class ScriptedServer:
         self.brain: Callable[[Seen], Step] | None = None
         self.seen: list[Seen] = []
         self.faults: list[BaseException] = []
-        self._httpd = _Httpd(("127.0.0.1", 0), _handler(self))
+        self._httpd = _Httpd(("127.0.0.1", port), _handler(self))
         self._httpd.owner = self
         if tls is not None:
             self._httpd.socket = tls.wrap_socket(self._httpd.socket, server_side=True)
@@ -118,13 +123,12 @@ class ScriptedServer:
     def _at(self, path: str | None) -> list[Seen]:
         return [one for one in self.seen if path in (None, one.path)]
 
-    def take(self, path: str, query: dict[str, str], headers: dict[str, str]) -> Step:
+    def take(self, seen: Seen) -> Step:
         with self._changed:
-            seen = Seen(self._now(), path, query, headers)
             self.seen.append(seen)
             self._changed.notify_all()
-            if self.brain is None and self._steps[path]:
-                return self._steps[path].popleft()
+            if self.brain is None and self._steps[seen.path]:
+                return self._steps[seen.path].popleft()
         if self.brain is not None:
             return self.brain(seen)
         return Stream() if seen.watch else Answer(500, b"the script has ended")
@@ -184,7 +188,19 @@ def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             url = urlsplit(self.path)
             headers = {name.lower(): value for name, value in self.headers.items()}
-            server.play(self, server.take(url.path, dict(parse_qsl(url.query)), headers))
+            body = self.rfile.read(int(headers.get("content-length", "0")))
+            query = dict(parse_qsl(url.query))
+            seen = Seen(server.now(), url.path, query, headers, self.command, body)
+            server.play(self, server.take(seen))
+
+        def do_POST(self) -> None:
+            self.do_GET()
+
+        def do_PATCH(self) -> None:
+            self.do_GET()
+
+        def do_DELETE(self) -> None:
+            self.do_GET()
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""
