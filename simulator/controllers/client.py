@@ -13,7 +13,6 @@ from uuid import UUID
 from simulator.admission.chain import User
 from simulator.api.routing import Target
 from simulator.api.writes import Call
-from simulator.auth.credentials import of_token
 from simulator.controllers.bucket import TokenBucket
 from simulator.controllers.recorder import Recorder
 from simulator.resources import STATUS
@@ -52,8 +51,7 @@ class Client:
     def __init__(self, cluster: Cluster, account: str, component: str) -> None:
         self._cluster = cluster
         uid = UUID(int=cluster.store.chance.stream(account).getrandbits(128), version=4)
-        name = f"system:serviceaccount:kube-system:{account}"
-        self._user = User(name, _GROUPS, str(uid), of_token(name))
+        self._user = User(f"system:serviceaccount:kube-system:{account}", _GROUPS, str(uid))
         self._bucket = TokenBucket(cluster.background)
         self._recorder = Recorder(self, cluster, component)
 
