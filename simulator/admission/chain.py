@@ -23,6 +23,7 @@ class User:
     name: str
     groups: tuple[str, ...] = ()
     uid: str = ""
+    credential: str = ""  # the id of what they show (`auth.credentials`)
 
 
 @dataclass(frozen=True, slots=True)

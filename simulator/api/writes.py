@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from simulator import versions
 from simulator.admission.chain import Attributes, Plugin, User, run
+from simulator.auth.credentials import of_certificate
 from simulator.errors import bad_request, conflict
 from simulator.objects import copy
 from simulator.rules import shapes, strategy
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
     from simulator.store.store import Store
     from simulator.store.table import Record
 
-ADMIN: Final = User("kubernetes-admin", ("system:masters", "system:authenticated"))
+_ADMIN: Final = "kubernetes-admin"
+ADMIN: Final = User(
+    _ADMIN, ("system:masters", "system:authenticated"), credential=of_certificate(_ADMIN)
+)
 
 TRIES: Final = 5
 """How often a change is made again if admission took too long for it."""

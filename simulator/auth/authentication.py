@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from simulator.admission.chain import User
 from simulator.api.writes import ADMIN
+from simulator.auth.credentials import of_token
 from simulator.auth.rbac import SERVICE_ACCOUNT
 from simulator.errors import unauthorized
 
@@ -26,7 +27,8 @@ _BEARER: Final = "bearer "
 def service_account(namespace: str, name: str) -> User:
     """Give the user that pods with this service account are."""
     groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", AUTHENTICATED)
-    return User(f"{SERVICE_ACCOUNT}:{namespace}:{name}", groups)
+    full = f"{SERVICE_ACCOUNT}:{namespace}:{name}"
+    return User(full, groups, credential=of_token(full))
 
 
 class Authentication:

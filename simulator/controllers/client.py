@@ -13,6 +13,7 @@ from uuid import UUID
 from simulator.admission.chain import User
 from simulator.api.routing import Target
 from simulator.api.writes import Call
+from simulator.auth.credentials import of_token
 from simulator.controllers.bucket import TokenBucket
 from simulator.controllers.recorder import Recorder
 from simulator.resources import STATUS
@@ -51,7 +52,8 @@ class Client:
     def __init__(self, cluster: Cluster, account: str, component: str) -> None:
         self._cluster = cluster
         uid = UUID(int=cluster.store.chance.stream(account).getrandbits(128), version=4)
-        self._user = User(f"system:serviceaccount:kube-system:{account}", _GROUPS, str(uid))
+        name = f"system:serviceaccount:kube-system:{account}"
+        self._user = User(name, _GROUPS, str(uid), of_token(name))
         self._bucket = TokenBucket(cluster.background)
         self._recorder = Recorder(self, cluster, component)
 

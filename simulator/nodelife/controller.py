@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from simulator.admission.chain import User
 from simulator.api.routing import Target
 from simulator.api.writes import Call
+from simulator.auth.credentials import of_token
 from simulator.clock import timestamp
 from simulator.errors import ApiError
 from simulator.nodelife import plan
@@ -35,7 +36,8 @@ _GROUPS: Final = (
     "system:serviceaccounts:kube-system",
     "system:authenticated",
 )
-NODE_USER: Final = User("system:serviceaccount:kube-system:node-controller", _GROUPS)
+_NAME: Final = "system:serviceaccount:kube-system:node-controller"
+NODE_USER: Final = User(_NAME, _GROUPS, credential=of_token(_NAME))
 _LEASES_IN: Final = "kube-node-lease"
 _ENDED: Final = ("Succeeded", "Failed")
 

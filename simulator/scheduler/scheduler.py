@@ -14,6 +14,7 @@ from simulator.admission.chain import User
 from simulator.api import actions
 from simulator.api.routing import Target
 from simulator.api.writes import Call
+from simulator.auth.credentials import of_certificate
 from simulator.clock import timestamp
 from simulator.errors import ApiError
 from simulator.objects import dig
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
     from simulator.store.table import Change
 
 NAME: Final = "default-scheduler"
-USER: Final = User("system:kube-scheduler", ("system:authenticated",))
+_ACCOUNT: Final = "system:kube-scheduler"
+USER: Final = User(_ACCOUNT, ("system:authenticated",), credential=of_certificate(_ACCOUNT))
 CYCLE_S: Final = 0.002
 """What one pod takes."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -264,7 +265,7 @@ AS = {
     ),
     "a service account has its groups": (
         {"impersonate-user": "system:serviceaccount:ns:bot"},
-        BOT,
+        replace(BOT, credential=""),  # it has shown none
         [Asked("impersonate", "", "serviceaccounts", "", "ns", "bot")],
     ),
     "nobody": (

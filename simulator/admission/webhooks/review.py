@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from simulator import versions
 from simulator.admission.webhooks.matching import name_of, namespace_of
+from simulator.auth import credentials
 from simulator.resources import NEW_EVENTS, STATUS
 
 if TYPE_CHECKING:
@@ -104,4 +105,5 @@ def _user(user: User) -> Object:
         "username": user.name,
         **({"uid": user.uid} if user.uid else {}),
         **({"groups": list(user.groups)} if user.groups else {}),
+        **({"extra": extra} if (extra := credentials.shown(user)) else {}),
     }
