@@ -51,12 +51,12 @@ class Recorder:
 
     async def core(self, obj: Object, told: Told) -> None:
         """Record as client-go's old recorder does: kubelets and controllers."""
-        now = timestamp(self._clock.now())
+        now, host = timestamp(self._clock.now()), {"host": self._host} if self._host else {}
         await self._write(
             obj,
             told,
             {
-                "source": {"component": self._component, "host": self._host},
+                "source": {"component": self._component, **host},
                 "firstTimestamp": now,
                 "lastTimestamp": now,
                 "count": 1,

@@ -9,6 +9,7 @@ How long things take is in the node file.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from simulator.clock import timestamp
@@ -88,14 +89,18 @@ class Kubelet:
         ]
         running.sort(key=lambda pod: pod["metadata"]["creationTimestamp"])
         accepted: list[Amounts] = []
+        now = timestamp(self._clock.now())
         for pod, answer in zip(running, self._model.restart(running), strict=True):
             verdict = answer if isinstance(answer, Rejected) else None
             verdict = verdict or objection(pod, self._node(), accepted)
             if verdict is not None:
                 self._reject(pod, verdict)
             else:
-                accepted.append(self._lives[pod["metadata"]["uid"]].requests)
+                life = self._lives[pod["metadata"]["uid"]]
+                accepted.append(life.requests)
                 self._go_on(pod)
+                if status.was_doubted(pod):
+                    self._send(self._write(life, partial(status.still_ready, now=now)))
         for pod in here.values():
             self.see(pod, gone=False)
 

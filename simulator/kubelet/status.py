@@ -92,6 +92,21 @@ def running(pod: Object, addresses: Addresses, now: str) -> Object:
     }
 
 
+def was_doubted(pod: Object) -> bool:
+    """Tell whether somebody else said of a running pod that it is not ready: its node was lost."""
+    said = {one["type"]: one["status"] for one in dig(pod, "status", "conditions") or ()}
+    return said.get("Ready") == "False" and said.get("ContainersReady") == "True"
+
+
+def still_ready(pod: Object, now: str) -> Object:
+    """Say it again: the pod is ready."""
+    conditions = [
+        {**one, "status": "True", "lastTransitionTime": now} if one["type"] == "Ready" else one
+        for one in pod["status"]["conditions"]
+    ]
+    return {**pod["status"], "conditions": conditions}
+
+
 def ended(pod: Object, exit_code: int, now: str) -> Object:
     """Say that all containers have ended, by themselves or because they were told to."""
     phase, reason = ("Failed", "PodFailed") if exit_code else ("Succeeded", "PodCompleted")

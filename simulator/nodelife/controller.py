@@ -1,4 +1,4 @@
-"""Follows leases, nodes and pods: taints nodes, and deletes pods that outstay their tolerations.
+"""Follows leases, nodes and pods: taints nodes, doubts the pods of lost ones, evicts some of them.
 
 For: the I/O around `plan`. Kubernetes looks every 5 s; here a timer per node is set anew by each
 renewal of its lease, which comes to the same and costs nothing between.
@@ -15,7 +15,7 @@ from simulator.auth.credentials import of_token
 from simulator.clock import timestamp
 from simulator.errors import ApiError
 from simulator.nodelife import plan
-from simulator.objects import dig
+from simulator.objects import dig, key_of
 from simulator.recording import Recorder, Told
 from simulator.resources import LEASES, NODES, PODS, STATUS
 from simulator.store.deletion import Options
@@ -48,7 +48,8 @@ class NodeLife:
     def __init__(self, store: Store, writes: Writes, send: Send) -> None:
         self._store, self._writes, self._send = store, writes, send
         self._clock = store.clock
-        self._recorder = Recorder(writes, store.clock, NODE_USER, "taint-eviction-controller", "")
+        self._evictions = Recorder(writes, store.clock, NODE_USER, "taint-eviction-controller", "")
+        self._states = Recorder(writes, store.clock, NODE_USER, "node-controller", "")
         self._silent: dict[str, Timer] = {}
         self._leaving: dict[str, Timer] = {}
         store.table(LEASES).listen(self._note_lease)
@@ -86,8 +87,24 @@ class NodeLife:
             self._look_at(pod, node)
 
     async def _say_silent(self, name: str) -> None:
-        now = self._clock.now()
-        await self._change(name, lambda node: plan.fallen_silent(node, now), STATUS)
+        now, node = self._clock.now(), self._node(name)
+        await self._change(name, lambda it: plan.fallen_silent(it, now), STATUS)
+        if node is None or not plan.is_ready(node):
+            return
+        text = f"Node {name} status is now: NodeNotReady"
+        await self._states.core(node, Told("Normal", "NodeNotReady", text))
+        for pod in self._pods_on(name):
+            if plan.is_ready(pod):
+                await self._say_unready(pod, timestamp(now))
+
+    async def _say_unready(self, pod: Object, now: str) -> None:
+        """Kubernetes rule (MarkPodsNotReady): Services and workloads stop counting on the pod."""
+        target = Target(PODS, *key_of(pod), STATUS)
+        try:
+            await self._writes.update(target, lambda it: plan.unready(it, now), Call(NODE_USER))
+        except ApiError:
+            return  # the pod is gone
+        await self._states.core(pod, Told("Warning", "NodeNotReady", "Node is not ready"))
 
     async def _taint(self, name: str) -> None:
         now = self._clock.now()
@@ -106,9 +123,12 @@ class NodeLife:
         node = self._node(name)
         if node is None:
             return
-        for record in list(self._store.table(PODS).records()):
-            if record.object["spec"].get("nodeName") == name:
-                self._look_at(record.object, node)
+        for pod in self._pods_on(name):
+            self._look_at(pod, node)
+
+    def _pods_on(self, name: str) -> list[Object]:
+        found = (record.object for record in self._store.table(PODS).records())
+        return [pod for pod in found if pod["spec"].get("nodeName") == name]
 
     def _look_at(self, pod: Object, node: Object) -> None:
         metadata = pod["metadata"]
@@ -134,7 +154,7 @@ class NodeLife:
     async def _delete(self, pod: Object, key: Key, uid: str) -> None:
         """Kubernetes rule (PodDisruptionConditions): first say why, then delete."""
         told = Told("Normal", "TaintManagerEviction", f"Marking for deletion Pod {'/'.join(key)}")
-        await self._recorder.core(pod, told)
+        await self._evictions.core(pod, told)
         now = timestamp(self._clock.now())
         try:
             await self._writes.update(

@@ -44,6 +44,21 @@ def fallen_silent(node: Object, now: float) -> Object:
     return {**node, "status": {**node["status"], "conditions": conditions}}
 
 
+def is_ready(obj: Object) -> bool:
+    """Tell whether a node or a pod is ready."""
+    conditions = dig(obj, "status", "conditions") or ()
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+
+
+def unready(pod: Object, moment: str) -> Object:
+    """Say that a pod is not ready, whatever it last said itself."""
+    conditions = [
+        {**one, "status": "False", "lastTransitionTime": moment} if one["type"] == "Ready" else one
+        for one in dig(pod, "status", "conditions") or ()
+    ]
+    return {**pod, "status": {**pod["status"], "conditions": conditions}}
+
+
 def with_taints(node: Object, now: float) -> Object:
     """Give a node the taints of its state; those of others and the age of ours stay."""
     have = dig(node, "spec", "taints") or []

@@ -11,6 +11,7 @@ from simulator_support import pod
 from simulator.errands import at_once
 from simulator.kubelet.files import nodes_file
 from simulator.kubelet.fleet import Fleet
+from simulator.kubelet.lives import RUN_SECONDS
 from simulator.kubelet.voice import Site
 from simulator.nodelife.controller import NodeLife
 from simulator.nodelife.plan import stays_for
@@ -90,6 +91,32 @@ def test_pods_of_a_lost_node_are_deleted_when_their_patience_ends() -> None:
     assert "deletionTimestamp" not in cluster.pod("loyal")["metadata"]
     told = {one["message"] for one in cluster.events("TaintManagerEviction")}
     assert told == {f"Marking for deletion Pod default/{name}" for name in ("p", "hasty")}
+
+
+def test_pods_of_a_lost_node_are_unready_until_it_is_back() -> None:
+    cluster = Cluster()
+    cluster.add_pod(nodeName="n1", tolerations=PATIENT)
+    cluster.add_pod("late", annotations={RUN_SECONDS: "10"}, nodeName="n1", restartPolicy="Never")
+
+    def ready(name: str = "p") -> str:
+        conditions = cluster.pod(name)["status"]["conditions"]
+        return next(str(one["status"]) for one in conditions if one["type"] == "Ready")
+
+    cluster.run(20)
+    assert (ready(), ready("late")) == ("True", "False")
+    cluster.fleet["n1"].stop()
+    cluster.run(60)
+    assert (ready(), cluster.pod()["status"]["phase"]) == ("False", "Running")
+    told = cluster.events("NodeNotReady")
+    assert {(one["type"], one["involvedObject"]["name"], one["message"]) for one in told} == {
+        ("Normal", "n1", "Node n1 status is now: NodeNotReady"),
+        ("Warning", "p", "Node is not ready"),
+    }
+    assert {one["source"]["component"] for one in told} == {"node-controller"}
+    cluster.fleet["n1"].start()
+    cluster.run(2)
+    assert ready() == "True"
+    assert cluster.pod()["status"]["phase"] == "Running"
 
 
 def test_a_node_that_is_back_in_time_keeps_its_pods() -> None:
