@@ -17,6 +17,8 @@ from simulator.kubelet import nodes, status
 from simulator.kubelet.lives import Life, exit_code, has_ended, phase_of, run_seconds
 from simulator.kubelet.model import Rejected
 from simulator.kubelet.predicates import objection
+from simulator.kubelet.resize import resources_of
+from simulator.kubelet.resizing import Resizing, needs_answer
 from simulator.kubelet.static import StaticModel
 from simulator.kubelet.status import Addresses
 from simulator.kubelet.voice import Voice
@@ -45,6 +47,7 @@ class Kubelet:
         self._voice = Voice(site, name)
         self._machine = file.machine.build()
         self._model = StaticModel(self._machine, file.kubelet.policies())
+        self._resizing = Resizing(site, self._voice, static=file.kubelet.policies().static)
         self._number, self._given = number, 0
         self._address = f"10.0.{number // _NET}.{number % _NET}"
         self._lives: dict[str, Life] = {}
@@ -116,6 +119,8 @@ class Kubelet:
         if life is None:
             life = self._lives[uid] = Life(key_of(pod), uid, self._addresses(), of_pod(pod["spec"]))
             life.next = self._clock.after(self.file.delays.admit, lambda: self._admit(uid))
+        if life.admitted and needs_answer(pod, life):
+            self._resizing.look(pod, life, self._node(), self._others(life))
         if "deletionTimestamp" in pod["metadata"] and life.end is None:
             grace = pod["metadata"].get("deletionGracePeriodSeconds", 0)
             seconds = min(grace, self.file.delays.stop)
@@ -129,7 +134,7 @@ class Kubelet:
         if verdict is not None:
             self._reject(pod, verdict)
             return
-        life.admitted = True
+        life.admitted, life.allocated = True, resources_of(pod)
         self._publish_soon()
         now, addresses = timestamp(self._clock.now()), life.addresses
         self._send(self._write(life, lambda it: status.starting(it, addresses, now)))
@@ -140,8 +145,7 @@ class Kubelet:
         answer = self._model.admit(pod)
         if isinstance(answer, Rejected):
             return answer
-        others = [life.requests for life in self._lives.values() if life.admitted]
-        verdict = objection(pod, self._node(), others)
+        verdict = objection(pod, self._node(), self._others(None))
         if verdict is not None:
             self._model.remove(uid)
         return verdict
@@ -214,6 +218,13 @@ class Kubelet:
         life.stop()
         self._model.remove(uid)
         self._publish_soon()
+        # There is room now: whoever waits to grow is looked at again.
+        for one in [one for one in self._lives.values() if one.waits is not None]:
+            if (pod := self._pod(one.uid)) is not None:
+                self.see(pod, gone=False)
+
+    def _others(self, life: Life | None) -> list[Amounts]:
+        return [one.requests for one in self._lives.values() if one.admitted and one is not life]
 
     def _renew(self) -> None:
         self._send(self._voice.renew())

@@ -5,13 +5,14 @@ Containers are stretches of time here: annotations of the pod say when they end 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from simulator.objects import dig
 
 if TYPE_CHECKING:
     from simulator.clock import Timer
+    from simulator.kubelet.resize import Refused, Resources
     from simulator.kubelet.status import Addresses
     from simulator.objects import Key, Object
     from simulator.requests import Amounts
@@ -33,6 +34,8 @@ class Life:
     addresses: Addresses
     requests: Amounts
     admitted: bool = False
+    allocated: Resources = field(default_factory=dict)
+    waits: tuple[int, Refused] | None = None  # a resize, by its generation
     next: Timer | None = None
     end: Timer | None = None
 

@@ -27,10 +27,11 @@ _FIRST: Final = ("cpu", "memory", "ephemeral-storage")
 
 def objection(pod: Object, node: Object, others: Sequence[Amounts]) -> Rejected | None:
     """Tell why a pod may not run on a node beside others that ask for so much; None: it may."""
-    return _resources(pod, node, others) or _placement(pod, node)
+    return room_for(pod, node, others) or _placement(pod, node)
 
 
-def _resources(pod: Object, node: Object, others: Sequence[Amounts]) -> Rejected | None:
+def room_for(pod: Object, node: Object, others: Sequence[Amounts]) -> Rejected | None:
+    """Tell which resource is too small for a pod beside others; None: there is room."""
     have = amounts(dig(node, "status", "allocatable"))
     if len(others) + 1 > have.get("pods", 0):
         return _out_of("pods", 1, len(others), have.get("pods", 0))
