@@ -19,6 +19,7 @@ import yaml
 from simulator import namespaces, resources, tls
 from simulator.admission.limits import LimitBounds, LimitDefaults
 from simulator.admission.namespaces import NamespaceLifecycle
+from simulator.admission.nodes import taint_new_nodes
 from simulator.admission.pods import Priority, ServiceAccount, tolerate_for_a_while
 from simulator.admission.quota import Counter, Quota
 from simulator.admission.webhooks.checks import check_configuration
@@ -92,6 +93,7 @@ class ApiServer:
             NamespaceLifecycle(store),
             LimitDefaults(store),
             ServiceAccount(store),
+            taint_new_nodes,
             Priority(store),
             tolerate_for_a_while,
             *options.mutating,
