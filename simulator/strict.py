@@ -6,7 +6,8 @@ Not for: reading files; `evencore.files` does it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
@@ -45,6 +46,8 @@ Quantity = Annotated[str, BeforeValidator(_quantity)]
 
 M = TypeVar("M", bound=BaseModel)
 
+_KEY: Final = "[key]"  # how pydantic says that the key itself is wrong, and not its value
+
 
 def checked(model: type[M], value: object, source: str) -> M:
     """Validate what a person wrote. Raises FileError that names all wrong places."""
@@ -72,15 +75,28 @@ def _problem(model: type[BaseModel], error: Any) -> str:  # noqa: ANN401  pydant
 
 
 def _written(way: Sequence[int | str]) -> str:
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in way)
+    text = "".join(
+        f"[{part}]" if isinstance(part, int) else f".{part}" for part in way if part != _KEY
+    )
     return text.removeprefix(".")
 
 
 def _keys(model: Any, way: Sequence[int | str]) -> str:  # noqa: ANN401  a class of ours, found by annotations
     """List what may stand in the map to which `way` leads."""
     for part in way:
-        if isinstance(part, str):
-            model = next(f.annotation for f in model.model_fields.values() if f.alias == part)
-        while get_args(model):
+        kind = get_origin(model := _bare(model))
+        if kind in (list, tuple):
             model = get_args(model)[0]
-    return ", ".join(sorted(f.alias or name for name, f in model.model_fields.items()))
+        elif kind is dict:
+            model = get_args(model)[1]
+        else:
+            model = next(f.annotation for f in model.model_fields.values() if f.alias == part)
+    fields = _bare(model).model_fields
+    return ", ".join(sorted(f.alias or name for name, f in fields.items()))
+
+
+def _bare(annotation: Any) -> Any:  # noqa: ANN401  as above
+    """Take off what says "or none" and how to validate."""
+    while get_origin(annotation) in (Annotated, Union, UnionType):
+        annotation = get_args(annotation)[0]
+    return annotation
