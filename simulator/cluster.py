@@ -63,6 +63,15 @@ class Cluster:
             raise RuntimeError("the cluster is not running: enter it as a context first")
         return self._fleet[name]
 
+    def settle(self) -> None:
+        """Wait until everybody has done what there is to do at this moment.
+
+        With a virtual clock nothing happens after it until time is moved.
+        """
+        virtual = self.server.store.clock.speed is None
+        work = self._background.advance(0) if virtual else self._background.idle()
+        self.server.wait_for(work)
+
     def advance(self, seconds: float) -> None:
         """Let virtual time pass; what is due happens on the way, each thing at its moment."""
         self.server.wait_for(self._background.advance(seconds))

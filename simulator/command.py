@@ -18,6 +18,7 @@ import click
 from simulator.clock import Clock
 from simulator.cluster import Cluster
 from simulator.kubelet.presets import PRESETS, load
+from simulator.scenario.command import run
 from simulator.server import Options
 from simulator.strict import FileError
 
@@ -46,6 +47,9 @@ class _Service(click.ParamType[tuple[tuple[str, str], tuple[str, int]]]):
 @click.group()
 def cluster() -> None:
     """Kubernetes, small enough to start in a second: to try, show and test without a cluster."""
+
+
+cluster.add_command(run)
 
 
 @cluster.command()
