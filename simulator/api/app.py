@@ -9,14 +9,14 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
-from simulator.api import bodies, warnings
+from simulator.api import bodies, forms, warnings
 from simulator.api.discovery import AGGREGATED, Discovery
 from simulator.api.http import Request, Response, Stream
 from simulator.api.openapi import OpenApi
 from simulator.api.routing import Routes
 from simulator.auth import asked, authorization, impersonation, reviews
 from simulator.auth.authentication import ANONYMOUS
-from simulator.errors import ApiError, method_not_allowed, no_such_path
+from simulator.errors import ApiError, method_not_allowed, no_such_path, not_acceptable
 from simulator.objects import encode
 
 if TYPE_CHECKING:
@@ -126,6 +126,8 @@ class App:
         if path == "/version":
             return Response(200, encode(_version()))
         if path.startswith("/openapi"):
+            if not forms.reads_json(request.headers.get("accept", "")):
+                raise not_acceptable(["application/json"])  # kubectl before 1.27 wants protobuf
             written = self._openapi.answer(path)
             if written is None:
                 raise no_such_path()

@@ -100,6 +100,11 @@ class AsTable:
         )
 
 
+def reads_json(accept: str) -> bool:
+    """Tell whether a client takes JSON in any form."""
+    return not accept or any(part.partition(";")[0].strip() in _JSON for part in accept.split(","))
+
+
 def choose(accept: str, include: str, now: float) -> Form:
     """Take the first form of an Accept header that we can write. Raises a 406."""
     for part in accept.split(",") if accept else ("*/*",):

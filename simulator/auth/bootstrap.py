@@ -88,7 +88,10 @@ _ROLES: Final[dict[str, tuple[Object, ...]]] = {
         _on(ANY, (ANY,), (ANY,)),
         {"nonResourceURLs": [ANY], "verbs": [ANY]},
     ),
-    "system:basic-user": (_on("authorization.k8s.io", _REVIEWS, ("create",)),),
+    "system:basic-user": (
+        _on("authorization.k8s.io", _REVIEWS, ("create",)),
+        _on("authentication.k8s.io", ("selfsubjectreviews",), ("create",)),
+    ),
     "system:discovery": (_paths(*_HEALTH, *_DISCOVERY),),
     "system:public-info-viewer": (_paths(*_HEALTH),),
 }

@@ -1,4 +1,4 @@
-"""What a credential adds to its user: the id that stands in userInfo.extra. Pure.
+"""Users as they are shown to others, with the id of the credential that they showed. Pure.
 
 Kubernetes: authentication.k8s.io's credential-id; the JTI of a service account's token, the
 fingerprint of a certificate. Here nobody has either; ids are made of names and never change.
@@ -27,6 +27,11 @@ def of_certificate(name: str) -> str:
     return f"X509SHA256={hashlib.sha256(name.encode()).hexdigest()}"
 
 
-def shown(user: User) -> Object:
-    """Give what is known of a user besides name, uid and groups."""
-    return {_KEY: [user.credential]} if user.credential else {}
+def user_info(user: User) -> Object:
+    """Write a user as a UserInfo; what is empty is left out."""
+    return {
+        "username": user.name,
+        **({"uid": user.uid} if user.uid else {}),
+        **({"groups": list(user.groups)} if user.groups else {}),
+        **({"extra": {_KEY: [user.credential]}} if user.credential else {}),
+    }

@@ -1,6 +1,7 @@
-"""Access reviews: "may I", "may they", "what may I", asked of the API server itself.
+"""Reviews: "may I", "may they", "what may I", "who am I", asked of the API server itself.
 
-For: `kubectl auth can-i` and clients that look before they leap. Reviews are answered, not kept.
+For: `kubectl auth can-i`, `kubectl auth whoami` and clients that look before they leap. Reviews are
+answered, not kept.
 
 Kubernetes rules: pkg/registry/authorization and its validation.
 """
@@ -14,6 +15,7 @@ from msgspec import Struct
 
 from simulator.admission.chain import User
 from simulator.auth.asked import Asked
+from simulator.auth.credentials import user_info
 from simulator.errors import bad_request, invalid
 from simulator.resources import Resource
 from simulator.rules import faults
@@ -36,7 +38,15 @@ MAY_THEY: Final = _review("subjectaccessreviews", "SubjectAccessReview")
 MAY_THEY_HERE: Final = _review(
     "localsubjectaccessreviews", "LocalSubjectAccessReview", namespaced=True
 )
-ALL: Final = (MAY_I, MY_RULES, MAY_THEY, MAY_THEY_HERE)
+WHO_AM_I: Final = Resource(
+    "authentication.k8s.io",
+    "v1",
+    "selfsubjectreviews",
+    "SelfSubjectReview",
+    namespaced=False,
+    create_only=True,
+)
+ALL: Final = (MAY_I, MY_RULES, MAY_THEY, MAY_THEY_HERE, WHO_AM_I)
 
 
 class _Attributes(Struct):
@@ -61,6 +71,8 @@ def answer(
     authorizer: Authorizer, resource: Resource, namespace: str, user: User, given: Object
 ) -> Object:
     """Answer a review. Raises 400 and 422."""
+    if resource is WHO_AM_I:
+        return _answered(resource, {"userInfo": user_info(user)})
     said = given.get("spec")
     try:
         spec = msgspec.convert({} if said is None else said, _Spec)
@@ -79,11 +91,14 @@ def answer(
         if resource is not MAY_I:
             user = User(spec.user, tuple(spec.groups or ()))
         status = _access(authorizer, user, spec)
+    return {**_answered(resource, status), "spec": said or {}}
+
+
+def _answered(resource: Resource, status: Object) -> Object:
     return {
         "kind": resource.kind,
         "apiVersion": resource.api_version,
         "metadata": {"creationTimestamp": None},
-        "spec": said or {},
         "status": status,
     }
 

@@ -199,6 +199,12 @@ def test_every_reference_of_the_openapi_documents_leads_somewhere(api: Wire) -> 
         assert wanted <= have.keys()
 
 
+def test_who_takes_protobuf_alone_is_told_that_there_is_none(api: Wire) -> None:
+    wanted = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+    assert api.ask("GET", "/openapi/v2", Accept=wanted)[0] == 406
+    assert api.ask("GET", "/openapi/v2", Accept=f"{wanted}, */*;q=0.1")[0] == 200
+
+
 def test_kubectl_explains_fields_and_applies_nothing_misspelt(
     server: ApiServer, tmp_path: Path
 ) -> None:

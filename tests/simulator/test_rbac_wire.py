@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -227,6 +228,13 @@ def test_kubectl_auth_can_i(guarded: ApiServer, tmp_path: Path) -> None:
         line.split()[:1] == ["pods"] and "[get list]" in line for line in listed.splitlines()
     )
     assert "/healthz" in listed
+
+
+def test_kubectl_asks_who_it_is(guarded: ApiServer, tmp_path: Path) -> None:
+    (tmp_path / "ann").mkdir()
+    ann = Kubectl(guarded, tmp_path / "ann", "ann")
+    told = json.loads(ann("auth", "whoami", "-o", "json"))["status"]["userInfo"]
+    assert told == {"username": "ann", "groups": ["devs", "system:authenticated"]}
 
 
 def test_kubectl_acts_as_others_if_it_may(guarded: ApiServer, tmp_path: Path) -> None:

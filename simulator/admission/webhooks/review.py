@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from simulator import versions
 from simulator.admission.webhooks.matching import name_of, namespace_of
-from simulator.auth import credentials
+from simulator.auth.credentials import user_info
 from simulator.resources import NEW_EVENTS, STATUS
 
 if TYPE_CHECKING:
-    from simulator.admission.chain import Attributes, User
+    from simulator.admission.chain import Attributes
     from simulator.objects import Object
     from simulator.resources import Resource
 
@@ -74,7 +74,7 @@ def request_of(uid: str, resource: Resource, attributes: Attributes) -> Object:
         **({"name": name} if name else {}),
         **({"namespace": namespace} if namespace else {}),
         "operation": operation,
-        "userInfo": _user(attributes.user),
+        "userInfo": user_info(attributes.user),
         "dryRun": attributes.dry_run,
         # A patch is shown as the update that it is.
         "options": {"kind": _OPTIONS[operation], "apiVersion": "meta.k8s.io/v1", **rest},
@@ -98,12 +98,3 @@ def _kind(resource: Resource, attributes: Attributes) -> Object:
 
 def _gvr(resource: Resource) -> Object:
     return {"group": resource.group, "version": resource.version, "resource": resource.plural}
-
-
-def _user(user: User) -> Object:
-    return {
-        "username": user.name,
-        **({"uid": user.uid} if user.uid else {}),
-        **({"groups": list(user.groups)} if user.groups else {}),
-        **({"extra": extra} if (extra := credentials.shown(user)) else {}),
-    }
