@@ -2,7 +2,7 @@
 
 Facts from generated.proto of k8s.io/api and apimachinery. Per message, number → name and type:
 `s` text, `b` truth, `i` number, `m` map of texts, `d` map of bytes, `q` map of quantities, `-` not
-read (status and timestamps, which a client does not set), else another message; `*` many of them;
+read (status and timestamps, which a client does not set; what nobody here asks for), else another message; `*` many of them;
 `?` a value that means something even when it is zero.
 """
 
@@ -68,8 +68,13 @@ AccessSpec: 1 resourceAttributes Attributes, 2 nonResourceAttributes PathAttribu
 Attributes: 1 namespace s, 2 verb s, 3 group s, 4 version s, 5 resource s, 6 subresource s, 7 name
   s
 PathAttributes: 1 path s, 2 verb s
+SubjectAccessReview: 1 metadata ObjectMeta, 2 spec TheirSpec, 3 status -
+LocalSubjectAccessReview: 1 metadata ObjectMeta, 2 spec TheirSpec, 3 status -
+TheirSpec: 1 resourceAttributes Attributes, 2 nonResourceAttributes PathAttributes, 3 user s, 4
+  groups s*, 5 extra -, 6 uid s
 SelfSubjectRulesReview: 1 metadata ObjectMeta, 2 spec RulesSpec, 3 status -
 RulesSpec: 1 namespace s
+SelfSubjectReview: 1 metadata ObjectMeta, 2 status -
 """
 
 Field = tuple[str, str]

@@ -43,6 +43,21 @@ OBJECTS = {
         ("ResourceQuota", field(2, field(1, entry("cpu", field(1, "2"))) + field(2, "A"))),
         {"spec": {"hard": {"cpu": "2"}, "scopes": ["A"]}},
     ),
+    "what a client of Go asks about somebody else": (
+        (
+            "SubjectAccessReview",
+            field(
+                2, field(1, field(2, "get") + field(5, "pods")) + field(3, "ann") + field(4, "a")
+            ),
+        ),
+        {
+            "spec": {
+                "resourceAttributes": {"verb": "get", "resource": "pods"},
+                "user": "ann",
+                "groups": ["a"],
+            }
+        },
+    ),
     "a negative number": (
         ("PriorityClass", b"\x10" + b"\xfb" + b"\xff" * 8 + b"\x01"),
         {"value": -5},
