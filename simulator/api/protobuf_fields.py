@@ -2,8 +2,8 @@
 
 Facts from generated.proto of k8s.io/api and apimachinery. Per message, number → name and type:
 `s` text, `b` truth, `i` number, `m` map of texts, `d` map of bytes, `q` map of quantities, `-` not
-read (status and timestamps, which a client does not set; what nobody here asks for), else another message; `*` many of them;
-`?` a value that means something even when it is zero.
+read (status and timestamps, which a client does not set; what nobody here asks for), else another
+message; `*` many of them; `?` a value that means something even when it is zero.
 """
 
 from __future__ import annotations
