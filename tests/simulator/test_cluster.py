@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -59,24 +58,6 @@ def test_a_pod_through_the_api_gets_a_node_and_runs(cluster: Cluster, api: Wire)
     api.post(PODS_PATH, pod(**cpus("2")))
     cluster.advance(2)
     assert api.get(f"{PODS_PATH}/p")["status"]["phase"] == "Running"
-
-
-# replicas, rejected pods a minute as measured on two nodes.
-LOOPS = {"one replica": (1, 590), "ten replicas": (10, 1140)}
-
-
-@pytest.mark.parametrize(("replicas", "measured"), LOOPS.values(), ids=LOOPS)
-def test_the_loop_is_as_fast_as_the_real_one(
-    cluster: Cluster, api: Wire, replicas: int, measured: int
-) -> None:
-    api.post(SETS, replica_set(replicas, "27"))
-    cluster.advance(30)
-    before = len(pods_of(cluster))
-    cluster.advance(20)
-    found = pods_of(cluster)
-    assert (len(found) - before) * 3 == pytest.approx(measured, rel=0.15)
-    reasons = Counter(one["status"].get("reason") for one in found)
-    assert reasons["TopologyAffinityError"] >= len(found) - replicas
 
 
 def test_a_restarted_kubelet_kills_what_fills_its_node(cluster: Cluster, api: Wire) -> None:
