@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from loops import LOOPS, Loop, Run, figure, playing
+from rejection_loops import LOOPS, Loop, Run, figure, playing
 
 from simulator.resources import DAEMON_SETS, DEPLOYMENTS, EVENTS, PODS, STATEFUL_SETS
 
