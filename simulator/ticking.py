@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 async def tick(clock: Clock) -> None:
     """Do what is due, for ever; ends only by being cancelled."""
-    sooner = asyncio.Event()
+    sooner, loop = asyncio.Event(), asyncio.get_running_loop()
     clock.on_sooner = sooner.set
     while True:
         sooner.clear()
@@ -28,7 +28,11 @@ async def tick(clock: Clock) -> None:
             # A fault in one part must not stop the time of all the others.
             _log.exception("something that was due failed; the clock goes on")
             continue
+        # Not wait_for: Python 3.11's forgets that it was cancelled if the event came as well.
+        seconds = clock.real_wait()
+        alarm = None if seconds is None else loop.call_later(seconds, sooner.set)
         try:
-            await asyncio.wait_for(sooner.wait(), clock.real_wait())
-        except TimeoutError:
-            continue
+            await sooner.wait()
+        finally:
+            if alarm is not None:
+                alarm.cancel()

@@ -80,6 +80,22 @@ def test_a_loop_does_what_is_due_also_when_it_becomes_due_sooner_and_after_a_fai
     assert asyncio.run(run()) == ["done"]
 
 
+@pytest.mark.parametrize("steps", range(5))
+def test_the_ticker_ends_even_if_a_timer_comes_just_when_it_is_cancelled(steps: int) -> None:
+    async def run() -> bool:
+        clock = Clock.real()
+        ticking = asyncio.ensure_future(tick(clock))
+        await asyncio.sleep(0)
+        clock.after(0, lambda: None)
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        ticking.cancel()
+        done, _ = await asyncio.wait([ticking], timeout=10)
+        return ticking in done
+
+    assert asyncio.run(run())
+
+
 def test_moments_are_written_as_kubernetes_does() -> None:
     assert timestamp(1_800_000_000.9) == "2027-01-15T08:00:00Z"
     assert micro_timestamp(1_800_000_000.25) == "2027-01-15T08:00:00.250000Z"
