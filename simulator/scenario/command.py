@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from evencore.patience import Patience
 from simulator.cluster import Cluster
 from simulator.scenario import report, verdict
 from simulator.scenario.player import Player, options_of
+from simulator.scenario.progress import Progress
 from simulator.scenario.reading import Scenario, load
 from simulator.strict import FileError
 
@@ -52,14 +52,14 @@ def run(file: str, seed: int | None, output: str, kubeconfig: Path | None) -> No
         scenario = load(file)
     except FileError as error:
         for line in str(error).splitlines():
-            click.echo(f"evencore: {line}", err=True)
+            _say(line)
         sys.exit(WRONG_INPUT)
     if seed is not None:
         scenario = scenario.with_seed(seed)
     show = _for_machines if output == "json" else _for_people
     outcome, unmet = show(scenario, kubeconfig)
     for line in unmet:
-        click.echo(f"evencore: {line}", err=True)
+        _say(line)
     if outcome.interrupted:
         sys.exit(INTERRUPTED)
     sys.exit(UNMET if unmet else 0)
@@ -67,32 +67,42 @@ def run(file: str, seed: int | None, output: str, kubeconfig: Path | None) -> No
 
 def _for_people(scenario: Scenario, kubeconfig: Path | None) -> tuple[Outcome, list[str]]:
     click.echo(report.head(scenario))
-    outcome, unmet = _play(scenario, kubeconfig, lambda entry: click.echo(report.line(entry)))
+    progress = Progress(_say)
+
+    def tell(entry: Entry) -> None:
+        click.echo(report.line(entry))
+        progress.told()
+
+    outcome, unmet = _play(scenario, kubeconfig, tell, progress)
     click.echo(f"{report.moment(outcome.seconds):>7}  end\n\n{report.summary(outcome)}")
     return outcome, unmet
 
 
 def _for_machines(scenario: Scenario, kubeconfig: Path | None) -> tuple[Outcome, list[str]]:
     entries: list[Entry] = []
-    end = report.moment(scenario.file.lasts)
-    with Patience(lambda text: click.echo(f"evencore: {text}", err=True)) as patience:
-
-        def note(entry: Entry) -> None:
-            entries.append(entry)
-            patience.doing(f"playing, at {report.moment(entry.at)} of {end}")
-
-        outcome, unmet = _play(scenario, kubeconfig, note)
+    outcome, unmet = _play(scenario, kubeconfig, entries.append, Progress(_say))
     click.echo(json.dumps(report.to_dict(scenario, entries, outcome, unmet), indent=2))
     return outcome, unmet
 
 
+def _say(text: str) -> None:
+    click.echo(f"evencore: {report.plain(text)}", err=True)
+
+
 def _play(
-    scenario: Scenario, kubeconfig: Path | None, tell: Callable[[Entry], None]
+    scenario: Scenario,
+    kubeconfig: Path | None,
+    tell: Callable[[Entry], None],
+    progress: Progress,
 ) -> tuple[Outcome, list[str]]:
-    options = options_of(scenario, secure=kubeconfig is not None)
-    with Cluster(scenario.file.machines(), options) as cluster:
+    file = scenario.file
+
+    def reached(seconds: float) -> None:
+        progress.at(f"at {report.moment(seconds)} of {report.moment(file.lasts)} ...")
+
+    with Cluster(file.machines(), options_of(scenario, secure=kubeconfig is not None)) as cluster:
         if kubeconfig is not None:
             kubeconfig.write_text(cluster.server.kubeconfig())
-        outcome = Player(scenario, cluster, tell).play()
-    expected = () if outcome.interrupted else scenario.file.expect
+        outcome = Player(scenario, cluster, tell, reached).play()
+    expected = () if outcome.interrupted else file.expect
     return outcome, list(verdict.disappointments(expected, outcome))

@@ -132,7 +132,7 @@ class ScenarioFile(Strict):
     nodes: list[NodeFile] | None = None
     clock: Speed = None
     seed: int = 1
-    lasts: Duration = Field(alias="for", gt=0)
+    lasts: Annotated[Duration, Field(gt=0, le=604_800)] = Field(alias="for")
     every: Annotated[Duration, Field(ge=1)] = 30.0
     """How often it is told what became of the pods."""
     services: ServiceMap = Field(default_factory=dict)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from simulator.clock import Clock
 from simulator.errors import ApiError
@@ -24,8 +24,12 @@ if TYPE_CHECKING:
 
     from simulator.cluster import Cluster
     from simulator.scenario.deeds import Deed
-    from simulator.scenario.model import Step
+    from simulator.scenario.model import ScenarioFile, Step
     from simulator.scenario.reading import Scenario
+
+
+_SLICE_S: Final = 10.0
+"""At most so much virtual time passes before there is a look at what is new."""
 
 
 class Entry(NamedTuple):
@@ -60,10 +64,20 @@ def options_of(scenario: Scenario, *, secure: bool) -> Options:
 
 
 class Player:
-    """Plays one scenario in a running cluster; `tell` hears of everything in its order."""
+    """Plays one scenario in a running cluster; `tell` hears of everything in its order.
 
-    def __init__(self, scenario: Scenario, cluster: Cluster, tell: Callable[[Entry], None]) -> None:
-        self._scenario, self._cluster, self._tell = scenario, cluster, tell
+    `reached` hears how many seconds have passed, whenever it is looked.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        cluster: Cluster,
+        tell: Callable[[Entry], None],
+        reached: Callable[[float], None] = lambda _: None,
+    ) -> None:
+        self._scenario, self._cluster = scenario, cluster
+        self._tell, self._reached = tell, reached
         self._server = cluster.server
         self._clock = cluster.server.store.clock
         self._heard: list[Entry] = []
@@ -75,12 +89,14 @@ class Player:
 
     def play(self) -> Outcome:
         """Play it to its end, or until Ctrl-C."""
-        steps, last = checks.in_order(self._scenario.file), self._scenario.file.lasts
+        file = self._scenario.file
+        steps, looks, last = checks.in_order(file), _looks(file), file.lasts
         interrupted = False
         try:
-            for moment in self._moments():
+            for moment in sorted(looks | {step.at for step in file.steps}):
                 self._pass_until(moment)
-                self._tell_of_pods(moment)
+                if moment in looks:
+                    self._tell_of_pods(moment)
                 while steps and steps[0][1].at <= moment:
                     number, step = steps.pop(0)
                     self._do(step, deeds(step, self._scenario.manifests.get(number, ())))
@@ -107,21 +123,21 @@ class Player:
         self._heard.append(Entry(self._clock.now() - self._began, "warning", text))
         self._news.set()
 
-    def _moments(self) -> list[float]:
-        """Give the moments at which there is something to do, or to tell of pods."""
-        file = self._scenario.file
-        looks = int(file.lasts // file.every)
-        regular = {file.every * number for number in range(1, looks + 1)}
-        return sorted({step.at for step in file.steps} | regular | {file.lasts})
-
     def _pass_until(self, moment: float) -> None:
         due = self._began + moment
-        if self._clock.speed is None:
-            self._cluster.advance(due - self._clock.now())
-        else:
-            while not self._server.wait_for(self._until(due)):
-                self._tell_heard()
-        self._tell_heard()
+        arrived = False
+        while not arrived:
+            arrived = self._pass_some(due)
+            self._tell_heard()
+            self._reached(self._clock.now() - self._began)
+
+    def _pass_some(self, due: float) -> bool:
+        """Let time pass until a moment or until there may be news; tells whether it has come."""
+        if self._clock.speed is not None:
+            return self._server.wait_for(self._until(due))
+        left = due - self._clock.now()
+        self._cluster.advance(min(left, _SLICE_S))
+        return left <= _SLICE_S
 
     async def _until(self, due: float) -> bool:
         """Wait for a moment or for news; tells whether the moment has come."""
@@ -142,9 +158,6 @@ class Player:
             self._tell(entry)
 
     def _tell_of_pods(self, moment: float) -> None:
-        file = self._scenario.file
-        if moment % file.every and moment != file.lasts:
-            return
         for workload, counts in self._server.call(lambda: list(self._ledger.news())):
             self._tell(Entry(moment, "pods", str(workload), workload, counts))
 
@@ -168,3 +181,10 @@ class Player:
         if (kind == "refused") is not step.refused:
             was = "was refused" if kind == "refused" else "was to be refused, and was not"
             self._surprises.append(f"{deed.text} {was}{became if kind == 'refused' else ''}")
+
+
+def _looks(file: ScenarioFile) -> set[float]:
+    """Give the moments at which pods are told of: regularly, and at the end."""
+    return {file.every * number for number in range(1, int(file.lasts / file.every) + 1)} | {
+        file.lasts
+    }

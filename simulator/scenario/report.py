@@ -40,7 +40,7 @@ def head(scenario: Scenario) -> str:
 def line(entry: Entry) -> str:
     """Write an entry of the timeline."""
     said = _pods(entry.text, entry.counts) if entry.counts else _MARKS[entry.kind] + entry.text
-    return f"{moment(entry.at):>7}  {_plain(said)}"
+    return f"{moment(entry.at):>7}  {plain(said)}"
 
 
 def _pods(workload: str, counts: Counts) -> str:
@@ -75,7 +75,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Align a table: numbers to the right. Empty without rows."""
     if not rows:
         return ""
-    cells = [head, *([_plain(str(cell)) for cell in row] for row in rows)]
+    cells = [head, *([plain(str(cell)) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     right = [isinstance(cell, int) for cell in rows[0]]
     return "\n".join(
@@ -87,7 +87,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     )
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Keep what a cluster says on one line, and control characters off the terminal."""
     return "".join(char if char.isprintable() else " " for char in text)
 

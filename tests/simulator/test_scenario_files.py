@@ -50,7 +50,7 @@ WRONG: dict[str, tuple[Any, list[str]]] = {
     ),
     "a clock that is none": (steps(clock="slow"), [f"clock: {CLOCK}, not 'slow'"]),
     "a clock that stands": (steps(clock=0), [f"clock: {CLOCK}, not 0"]),
-    "no end": ({"for": 0, "steps": []}, ["for: must be greater than 0, not 0.0"]),
+    "no end": ({"for": 0, "steps": []}, ["for: must be greater than 0, not 0"]),
     "times without unit": (
         {"for": 90, "every": "2 min", "steps": [{"at": "soon", "restart": "autokh-1"}]},
         [

@@ -5,18 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from scripted_webhook import NAME, SERVICE, configuration, hook, response
 from simulator_still import cpus
-from simulator_support import pod
+from simulator_support import Wire, pod
 
 from simulator.cluster import Cluster
 from simulator.resources import NODES
 from simulator.scenario import report
 from simulator.scenario.ledger import Counts
 from simulator.scenario.player import Entry, Outcome, Player, options_of
+from simulator.scenario.progress import Progress
 from simulator.scenario.reading import scenario
 from simulator.scenario.verdict import disappointments
 
 if TYPE_CHECKING:
+    from scripted_webhook import ScriptedWebhook
+
     from simulator.objects import Object
 
 NO_ROOM = (
@@ -24,6 +28,7 @@ NO_ROOM = (
     "0/1 nodes are available: 1 Preemption is not helpful for scheduling."
 )
 TOO_LARGE = "Node didn't have enough resource: cpu, requested: 100000, used: 0, capacity: 8000"
+DENIED = f'admission webhook "{NAME}" denied the request: not today'
 PROTECTED = 'namespaces "kube-system" is forbidden: this namespace may not be deleted'
 
 NODE = {"name": "n1", "machine": {"coresPerSocket": 4}}
@@ -201,11 +206,39 @@ def test_a_started_kubelet_takes_up_what_waits() -> None:
     assert played.counts("pod/late") == Counts(created=1, running=1)
 
 
-def test_a_fault_is_switched_on() -> None:
-    given = {"action": "error", "code": 503, "client": "nobody/*"}
-    assert Played(at("1s", fault=given)).lines() == [
-        "0:01  fault: action error, client nobody/*, code 503"
+def test_a_fault_hits_who_comes_over_the_wire() -> None:
+    fault = {"action": "error", "code": 503, "path": "/api/v1/nodes", "times": 1}
+    given = scenario({"for": "10s", "nodes": [NODE], "steps": [at("1s", fault=fault)]})
+    told: list[Entry] = []
+    options = options_of(given, secure=False)
+    with Cluster(given.file.machines(), options) as cluster, Wire(cluster.server) as wire:
+        Player(given, cluster, told.append).play()
+        assert [wire.ask("GET", "/api/v1/nodes")[0] for _ in range(2)] == [503, 200]
+    assert [entry.text for entry in told] == [
+        "fault: action error, path /api/v1/nodes, code 503, times 1"
     ]
+
+
+def test_a_webhook_that_runs_somewhere_warns_and_refuses(webhook: ScriptedWebhook) -> None:
+    def answer(request: Object) -> Object:
+        if request["object"]["metadata"]["name"] == "unwanted":
+            return response(request, allowed=False, status={"message": "not today"})
+        return response(request, warnings=["this is odd"])
+
+    webhook.answer("/mutate", answer)
+    played = Played(
+        at("0s", apply=configuration(hook(NAME, webhook.config()))),
+        at("1s", apply=pod("odd")),
+        at("2s", apply=pod("unwanted"), refused=True),
+        services={"/".join(SERVICE): f"127.0.0.1:{webhook.port}"},
+    )
+    assert played.lines()[1:] == [
+        "0:01  apply pod/odd: created",
+        "0:01  Warning: this is odd",
+        f"0:02  refused: apply pod/unwanted: {DENIED}",
+        "0:10  pod/odd: +1 created, now 1 running",
+    ]
+    assert played.disappointments() == []
 
 
 EXPECTED = {
@@ -256,4 +289,22 @@ def test_real_time_is_waited_for_and_news_are_told_in_between() -> None:
     whole = pod("whole", nodeName="n1", **cpus("100"))
     played = Played(at("1s", apply=whole), clock=100)
     assert [entry.kind for entry in played.told] == ["step", "warning", "pods"]
-    assert played.outcome.seconds == 10
+    assert 1 <= played.told[1].at < 10
+
+
+def test_who_waits_is_told_how_far_it_is_only_when_nothing_else_is_told() -> None:
+    seconds, told = [0.0], list[str]()
+    progress = Progress(told.append, lambda: seconds[0])
+    for now, other in ((1.9, False), (2.0, False), (3.9, True), (5.8, False), (5.9, False)):
+        seconds[0] = now
+        if other:
+            progress.told()
+        progress.at(f"at {now}")
+    assert told == ["at 2.0", "at 5.9"]
+
+
+def test_how_far_it_is_is_known_every_ten_seconds_even_if_nothing_happens() -> None:
+    given, reached = scenario({"for": "25s", "nodes": [NODE], "steps": []}), list[float]()
+    with Cluster(given.file.machines(), options_of(given, secure=False)) as cluster:
+        Player(given, cluster, lambda _: None, reached.append).play()
+    assert reached == pytest.approx([10, 20, 25])
