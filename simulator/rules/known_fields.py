@@ -10,7 +10,7 @@ Kubernetes rule: sigs.k8s.io/json. Fields are told in the order of the document,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from simulator import schemas
 
@@ -24,6 +24,9 @@ class Known:
 
     fields: dict[str, Known | None] | None = None  # None within: anything
     each: Known | None = None
+
+
+_NOWHERE: Final = Known()
 
 
 class Kinds:
@@ -60,24 +63,27 @@ class Kinds:
         return known if known.each is not None else None
 
 
-def unknown(known: Known | None, value: Any, at: str = "") -> list[str]:  # noqa: ANN401  any JSON value
+def unknown(known: Known | None, value: Any) -> list[str]:  # noqa: ANN401  any JSON value
     """Tell the places of the fields that are not known."""
     found: list[str] = []
-    if known is None:
-        return found
-    if isinstance(value, list):
-        for number, one in enumerate(value):
-            found += unknown(known.each, one, f"{at}[{number}]")
-    elif isinstance(value, dict):
-        for key, one in value.items():
-            place = f"{at}.{key}" if at else key
-            if known.fields is None:
-                found += unknown(known.each, one, place)
-            elif key not in known.fields:
-                found.append(place)
-            elif isinstance(one, (dict, list)):
-                found += unknown(known.fields[key], one, place)
+    if known is not None:
+        _look(known, value, "", found)
     return found
+
+
+def _look(known: Known, value: Any, at: str, found: list[str]) -> None:  # noqa: ANN401  any JSON value
+    # Every write from outside comes through here, hence no generators, and no look at leaves.
+    fields, each = known.fields, known.each
+    if isinstance(value, dict):
+        for key, one in value.items():
+            below = each if fields is None else fields.get(key, _NOWHERE)
+            if below is _NOWHERE:
+                found.append(f"{at}.{key}" if at else key)
+            elif below is not None and one:
+                _look(below, one, f"{at}.{key}" if at else key, found)
+    elif isinstance(value, list) and each is not None:
+        for number, one in enumerate(value):
+            _look(each, one, f"{at}[{number}]", found)
 
 
 def pruned(known: Known | None, value: Any) -> Any:  # noqa: ANN401  any JSON value
