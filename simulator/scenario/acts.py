@@ -16,6 +16,7 @@ from simulator.objects import controller_of, copy
 from simulator.patches.apply import apply
 from simulator.patches.plain import merge_patch
 from simulator.resources import NODES, PODS
+from simulator.rules import shapes
 from simulator.store.deletion import Options
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ async def create_or_change(target: Target, obj: Object, cluster: Cluster, call: 
     """Server-side apply; what only has a generateName is made anew each time."""
     store, writes = cluster.server.store, cluster.server.writes
     now = timestamp(store.clock.now())
+    shapes.check(target.resource, obj)
 
     def applied(live: Object) -> Object:
         return apply(live, obj, MANAGER, now, force=True)

@@ -69,7 +69,7 @@ def workload_of(pod: Object, store: Store) -> Workload:
 
 def state_of(pod: Object) -> str:
     """Name the count that a pod belongs to; none for one that somebody deleted and that ends."""
-    phase, message = dig(pod, "status", "phase"), dig(pod, "status", "message") or ""
+    phase, message = dig(pod, "status", "phase"), str(dig(pod, "status", "message"))
     if phase == "Failed" and message.startswith(PREFIX):
         return "rejected"
     if "deletionTimestamp" in pod["metadata"]:
@@ -121,7 +121,7 @@ class Ledger:
             self._move(workload, before, after)
             if after == "rejected":
                 reasons = self.nodes.setdefault(pod["spec"].get("nodeName", ""), Counter())
-                reasons[pod["status"]["reason"]] += 1
+                reasons[str(dig(pod, "status", "reason"))] += 1
 
     def _move(self, workload: Workload, before: str, after: str) -> None:
         counts = self.workloads[workload]

@@ -170,11 +170,12 @@ class Player:
                 self._done(step, deed, "refused", f": {error.message}")
             else:
                 self._done(step, deed, "step", f": {became}" if became else "")
-            if self._clock.speed is None:
-                # Whoever does the next thing sooner or later in real time makes no difference then.
-                self._cluster.settle()
             for warning in said.warnings:
                 self._tell(Entry(step.at, "told", warning))
+            if self._clock.speed is None:
+                # How soon the next thing is done in real time makes no difference then.
+                self._cluster.settle()
+            self._tell_heard()
 
     def _done(self, step: Step, deed: Deed, kind: Literal["step", "refused"], became: str) -> None:
         self._tell(Entry(step.at, kind, deed.text + became))

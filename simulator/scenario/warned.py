@@ -37,7 +37,8 @@ class Warned:
 
 def times_of(event: Object) -> int:
     """Tell how often an Event stands for happened, in the old and in the new shape of Events."""
-    return dig(event, "series", "count") or event.get("count") or 1
+    said = dig(event, "series", "count") or event.get("count")
+    return said if isinstance(said, int) else 1  # anybody may write any Event
 
 
 class Warnings:
@@ -53,10 +54,10 @@ class Warnings:
         if event.get("type") != "Warning" or change.type == DELETED:
             return
         component = event.get("reportingComponent") or dig(event, "source", "component") or ""
-        source = Source(component, event.get("reason") or "")
+        source = Source(str(component), str(event.get("reason") or ""))
         warned = self.by_source.get(source)
         if warned is None:
-            warned = self.by_source[source] = Warned(event.get("message") or "")
+            warned = self.by_source[source] = Warned(str(event.get("message") or ""))
             self._tell(source, warned.first)
         before = 0 if change.previous is None else times_of(change.previous.object)
         warned.times += times_of(event) - before

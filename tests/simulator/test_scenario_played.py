@@ -29,6 +29,10 @@ NO_ROOM = (
 )
 TOO_LARGE = "Node didn't have enough resource: cpu, requested: 100000, used: 0, capacity: 8000"
 DENIED = f'admission webhook "{NAME}" denied the request: not today'
+NO_SPEC = (
+    'Pod in version "v1" cannot be handled as a Pod: Expected `object | null`, got `int` - at '
+    "`$.spec`"
+)
 PROTECTED = 'namespaces "kube-system" is forbidden: this namespace may not be deleted'
 
 NODE = {"name": "n1", "machine": {"coresPerSocket": 4}}
@@ -124,6 +128,18 @@ def test_what_has_no_name_gets_one_each_time() -> None:
     first, second = Played(at("1s", apply=[unnamed, unnamed])).lines()
     assert first.startswith("0:01  apply configmap/c-: created c-")
     assert first != second
+
+
+def test_what_is_odd_is_refused_or_told_as_it_is() -> None:
+    event = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e"}, "type": "Warning"}
+    event |= {"involvedObject": {}, "reason": "a\x1bb", "message": 3, "count": "many"}
+    played = Played(at("1s", apply=[{**pod(), "spec": 3}, event, event]))
+    assert played.lines() == [
+        f"0:01  refused: apply pod/p: {NO_SPEC}",
+        "0:01  apply event/e: created",
+        "0:01  ! a b, : 3",
+        "0:01  apply event/e: unchanged",
+    ]
 
 
 def deployment(replicas: int, cpu: str) -> Object:
