@@ -13,6 +13,7 @@ import heapq
 import itertools
 import time
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -130,7 +131,12 @@ class Clock:
 
 def timestamp(seconds: float) -> str:
     """Write a moment as Kubernetes' Time does: whole seconds, UTC."""
-    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _whole(int(seconds))
+
+
+@lru_cache(maxsize=16)  # much happens within a second
+def _whole(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def micro_timestamp(seconds: float) -> str:

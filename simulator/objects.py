@@ -26,10 +26,15 @@ def copy(obj: Object) -> Object:
 
 def without_nulls(value: Any) -> Any:  # noqa: ANN401  any JSON value
     """Drop the keys of maps whose value is null: for an API server they are not there."""
+    # What has no null in its JSON has none to drop; to look there is ten times as quick.
+    return _dropped(value) if b"null" in encode(value) else value
+
+
+def _dropped(value: Any) -> Any:  # noqa: ANN401  any JSON value
     if isinstance(value, dict):
-        return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}
+        return {key: _dropped(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, list):
-        return [without_nulls(inner) for inner in value]
+        return [_dropped(inner) for inner in value]
     return value
 
 

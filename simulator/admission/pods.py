@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simulator.errors import forbidden
-from simulator.objects import copy
 from simulator.resources import PODS, PRIORITY_CLASSES, SERVICE_ACCOUNTS
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ _MIRROR: Final = "kubernetes.io/config.mirror"
 
 
 def _new_pod(attributes: Attributes, *operations: str) -> Object | None:
-    """Give a copy of the pod that is about to be created; None for any other write.
+    """Give the pod that is about to be created with a spec to change; None for any other write.
 
     `operations`: those that count, CREATE if none is named.
     """
@@ -34,7 +33,9 @@ def _new_pod(attributes: Attributes, *operations: str) -> Object | None:
         return None
     if attributes.operation not in (operations or ("CREATE",)):
         return None
-    return copy(attributes.obj) if attributes.obj is not None else None
+    if attributes.obj is None:
+        return None
+    return {**attributes.obj, "spec": {**attributes.obj["spec"]}}
 
 
 class ServiceAccount:
@@ -67,19 +68,22 @@ class ServiceAccount:
         return pod
 
     def _mount(self, spec: Object) -> None:
-        containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
-        bare = [one for one in containers if not _has_mount(one)]
-        if not bare:
+        parts = [part for part in ("initContainers", "containers") if spec.get(part)]
+        if all(_has_mount(one) for part in parts for one in spec[part]):
             return
         name = f"kube-api-access-{self._store.chance.suffix()}"
-        for container in bare:
-            mount = {"name": name, "readOnly": True, "mountPath": _MOUNT}
-            container["volumeMounts"] = [*(container.get("volumeMounts") or ()), mount]
+        for part in parts:
+            spec[part] = [one if _has_mount(one) else _mounted(one, name) for one in spec[part]]
         spec["volumes"] = [*(spec.get("volumes") or ()), _token_volume(name)]
 
 
 def _has_mount(container: Object) -> bool:
     return any(one.get("mountPath") == _MOUNT for one in container.get("volumeMounts") or ())
+
+
+def _mounted(container: Object, name: str) -> Object:
+    mount = {"name": name, "readOnly": True, "mountPath": _MOUNT}
+    return {**container, "volumeMounts": [*(container.get("volumeMounts") or ()), mount]}
 
 
 def _token_volume(name: str) -> Object:

@@ -18,7 +18,7 @@ from simulator.auth.credentials import of_certificate
 from simulator.errors import bad_request, conflict
 from simulator.objects import copy
 from simulator.rules import shapes, strategy
-from simulator.rules.defaults import defaulted
+from simulator.rules.defaults import defaulted, defaulted_again
 from simulator.store import metadata
 
 if TYPE_CHECKING:
@@ -83,24 +83,30 @@ class Writes:
     async def update(
         self, target: Target, change: Callable[[Object], Object], call: Call
     ) -> Record:
-        """Replace an object by what `change` makes of it, in the shape that is served."""
+        """Replace an object by what `change` makes of it, in the shape that is served.
+
+        `change` is handed the stored object itself and leaves it as it is. What it takes over
+        from there unchanged need not be given its defaults again.
+        """
         resource, store = target.resource, self._store
         for _ in range(TRIES):
             record = store.get(resource, target.namespace, target.name)
             old = record.object
-            given = change(copy(versions.outgoing(resource, old)))
+            given = change(versions.outgoing(resource, old))
             _check_type(target, given)
             shapes.check(resource, given)
             _check_names(target, given)
             new = versions.incoming(resource, given)
             new["metadata"] = {**(new.get("metadata") or {}), "name": target.name}
             metadata.for_update(resource, old, new, counts=False)  # an early 409
-            new = defaulted(resource, new)
+            new = defaulted_again(resource, old, new)
             # Mutating admission sees what the client sent; only then is left out what this
             # subresource may not change (rest.BeforeUpdate).
-            new = await self._admit(self._mutating, "UPDATE", target, new, old, call)
-            new = strategy.combined(resource, target.subresource, old, new)
-            new = metadata.for_update(resource, old, defaulted(resource, new), counts=False)
+            admitted = await self._admit(self._mutating, "UPDATE", target, new, old, call)
+            if admitted is not new:
+                admitted = defaulted(resource, admitted)
+            new = strategy.combined(resource, target.subresource, old, admitted)
+            new = metadata.for_update(resource, old, new, counts=False)
             strategy.check_update(resource, target.subresource, old, new)
             await self._admit(self._validating, "UPDATE", target, new, old, call)
             if store.table(resource).get(record.key) is record:

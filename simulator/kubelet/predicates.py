@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from evencore.domain.selectors import matches
-from evencore.domain.views import PodSpec, read
 from simulator.kubelet.model import Rejected
 from simulator.objects import dig
 from simulator.requests import of_pod
 from simulator.requests import read as amounts
+from simulator.rules.new_pods import spec_of
 from simulator.scheduler.filters import NO_MATCH, tolerates
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _out_of(name: str, asked: int, used: int, have: int) -> Rejected:
 def _placement(pod: Object, node: Object) -> Rejected | None:
     name, labels = node["metadata"]["name"], node["metadata"].get("labels") or {}
     chooses = pod["spec"].get("nodeSelector") or pod["spec"].get("affinity")
-    if chooses and not matches(read(PodSpec, pod["spec"])[0], name, labels):
+    if chooses and not matches(spec_of(pod), name, labels):
         return _failed("NodeAffinity", NO_MATCH)
     for taint in dig(node, "spec", "taints") or ():
         if taint.get("effect") == "NoExecute" and not any(

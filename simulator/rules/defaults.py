@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simulator.objects import copy
 from simulator.patches.plain import merge_patch
+from simulator.resources import PODS
 from simulator.rules import pod_defaults
 from simulator.rules.amounts import canonical_list
 
@@ -66,6 +67,14 @@ def defaulted(resource: Resource, obj: Object) -> Object:
         return _workload(name, obj)
     others = _OTHERS.get(name)
     return others(obj) if others else obj
+
+
+def defaulted_again(resource: Resource, old: Object, new: Object) -> Object:
+    """Give an update the defaults of its kind; a spec that is the stored one has them already."""
+    only_spec = resource is PODS or resource.storage in _SPECS
+    if only_spec and new.get("spec") is old.get("spec"):
+        return new
+    return defaulted(resource, new)
 
 
 def _workload(name: str, obj: Object) -> Object:

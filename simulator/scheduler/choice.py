@@ -8,10 +8,11 @@ equal nodes, 421 of 497 pods went to one node and all to 4. Hence the loop stick
 
 from __future__ import annotations
 
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simulator.scheduler.filters import Refusal, refusal
-from simulator.scheduler.scores import scores
+from simulator.scheduler.scores import Marks, marks, scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,8 @@ _ALL_UP_TO: Final = 100
 _LEAST_PERCENT: Final = 5
 _OVERTAKEN: Final = 76 / 497
 _OVERTAKERS: Final = 3
+_MOST_KINDS: Final = 100
+"""Kinds of pods for which a node that never changes is remembered."""
 
 
 class Choice(NamedTuple):
@@ -44,25 +47,35 @@ def enough(nodes: int) -> int:
 
 def choose(pod: Wishes, rooms: Sequence[Room], start: int, random: Random) -> Choice:
     """Search `rooms` from place `start` on."""
-    wanted, found, refusals = enough(len(rooms)), [], {}
+    wanted, refusals = enough(len(rooms)), {}
+    found: list[Room] = []
+    marked: list[Marks] = []
     looked_at = 0
-    for place in range(len(rooms)):
-        room = rooms[(start + place) % len(rooms)]
+    for room in chain(islice(rooms, start, None), islice(rooms, start)):
         looked_at += 1
-        why = refusal(pod, room)
-        if why is not None:
-            refusals[room.name] = why
+        verdict = room.known.get(pod.kind) or _look(pod, room)
+        if isinstance(verdict, Refusal):
+            refusals[room.name] = verdict
             continue
         found.append(room)
+        marked.append(verdict)
         if len(found) == wanted:
             break
     if not found:
         return Choice(None, refusals, looked_at)
-    if len(found) > 1:
-        points = scores(pod, found)
-        most = max(points)
-        found = [room for room, score in zip(found, points, strict=True) if score == most]
-    return Choice(found[_first_found(len(found), random)], refusals, looked_at)
+    points = scores(marked)
+    most = max(points)
+    best = [room for room, score in zip(found, points, strict=True) if score == most]
+    return Choice(best[_first_found(len(best), random)], refusals, looked_at)
+
+
+def _look(pod: Wishes, room: Room) -> Refusal | Marks:
+    """Judge a node, and remember it for pods of the same kind: replicas mostly."""
+    verdict = refusal(pod, room) or marks(pod, room)
+    if len(room.known) == _MOST_KINDS:
+        room.known.clear()
+    room.known[pod.kind] = verdict
+    return verdict
 
 
 def _first_found(equals: int, random: Random) -> int:

@@ -11,6 +11,8 @@ from simulator.requests import CPU, MEMORY
 if TYPE_CHECKING:
     from simulator.objects import Object
     from simulator.requests import Amounts
+    from simulator.scheduler.filters import Refusal
+    from simulator.scheduler.scores import Marks
     from simulator.scheduler.wishes import Wishes
 
 
@@ -25,6 +27,7 @@ class Room:
         "capacity",
         "cordoned",
         "free",
+        "known",
         "labels",
         "name",
         "scored",
@@ -38,10 +41,13 @@ class Room:
         """What is left for requests; of `pods`, too."""
         self.scored = (0, 0)
         """CPU and memory of its pods as scoring counts them."""
+        self.known: dict[bytes, Refusal | Marks] = {}
+        """What was found out for a kind of pods (`Wishes.kind`); holds until something changes."""
         self.read(node)
 
     def read(self, node: Object) -> None:
         """Take over what the Node object says."""
+        self.known.clear()
         self.labels: dict[str, str] = dict(node["metadata"].get("labels") or {})
         self.taints: tuple[Object, ...] = tuple(dig(node, "spec", "taints") or ())
         self.cordoned = bool(dig(node, "spec", "unschedulable"))
@@ -56,6 +62,7 @@ class Room:
 
     def add(self, pod: Wishes, sign: int = 1) -> None:
         """Count a pod; `sign` -1 takes it away again."""
+        self.known.clear()
         for name, amount in (*pod.requests.items(), (PODS, 1)):
             self.free[name] = self.free.get(name, 0) - sign * amount
         cpu, memory = self.scored

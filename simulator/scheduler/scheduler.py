@@ -117,19 +117,21 @@ class Scheduler:
             self._kick()
 
     def _kick(self, seconds: float = CYCLE_S) -> None:
-        """Have the next pod tried soon."""
+        """Have the next pod tried, soon if nothing else is said."""
         if self._next is not None:
             if self._next.due <= self._clock.now() + seconds:
                 return
             self._next.cancel()
-        self._next = self._clock.after(seconds, self._cycle)
+        due = self._clock.now() + seconds
+        self._next = self._clock.after(seconds, lambda: self._cycle(due))
 
-    def _cycle(self) -> None:
+    def _cycle(self, began: float) -> None:
         self._next = None
         entry = self._queue.pop(self._clock.now())
         if entry is not None:
             self._try(entry)
-            self._kick()
+            # From when it was due: a busy machine makes a cycle late, not the ones after it, too.
+            self._kick(began + CYCLE_S - self._clock.now())
         elif (due := self._queue.next_due()) is not None:
             self._kick(due - self._clock.now())
 

@@ -1,14 +1,17 @@
-"""How good a node is for a pod: room that is left, and what the pod would like.
+"""How good a node is for a pod: room that is left, what the pod likes and what it avoids.
 
-Kubernetes: noderesources (LeastAllocated, weight 1) and nodeaffinity (weight 2) of the default
-profile, integer division and all. Its other scores are equal for nodes of one kind.
+For: the marks of a node by itself, and scores of nodes beside each other.
+Kubernetes: noderesources (LeastAllocated, weight 1), nodeaffinity (weight 2) and tainttoleration
+(weight 3) of the default profile, integer division and all. Its other scores are equal for nodes
+of one kind.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evencore.domain.selectors import term_matches
+from simulator.scheduler.filters import tolerates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,15 +21,38 @@ if TYPE_CHECKING:
 
 _BEST: Final = 100
 _AFFINITY_WEIGHT: Final = 2
+_TAINT_WEIGHT: Final = 3
+_SOFT: Final = "PreferNoSchedule"
 
 
-def scores(pod: Wishes, rooms: Sequence[Room]) -> list[int]:
-    """Score nodes against each other; preferences count relative to the best of them."""
-    liked = [_preferred(pod, room) for room in rooms] if pod.preferred else [0] * len(rooms)
-    most = max(liked, default=0)
+class Marks(NamedTuple):
+    """What a node gets by itself."""
+
+    left: int  # of 100
+    likes: int  # weights of preferred terms that it matches
+    dislikes: int  # taints that ask politely and are not tolerated
+
+
+def marks(pod: Wishes, room: Room) -> Marks:
+    """Mark one node; holds until the node or its pods change."""
+    return Marks(
+        _least_allocated(pod, room),
+        _likes(pod, room) if pod.preferred else 0,
+        _dislikes(pod, room) if room.taints else 0,
+    )
+
+
+def scores(found: Sequence[Marks]) -> list[int]:
+    """Score nodes against each other: likes and dislikes count relative to the most of them."""
+    likes = max((one.likes for one in found), default=0)
+    dislikes = max((one.dislikes for one in found), default=0)
+    if not likes and not dislikes:
+        return [one.left for one in found]
     return [
-        _least_allocated(pod, room) + (_AFFINITY_WEIGHT * (likes * _BEST // most) if most else 0)
-        for room, likes in zip(rooms, liked, strict=True)
+        one.left
+        + (_AFFINITY_WEIGHT * (one.likes * _BEST // likes) if likes else 0)
+        + _TAINT_WEIGHT * (_BEST - (one.dislikes * _BEST // dislikes if dislikes else 0))
+        for one in found
     ]
 
 
@@ -40,5 +66,12 @@ def _left(have: int, used: int) -> int:
     return (have - used) * _BEST // have if have > 0 and used <= have else 0
 
 
-def _preferred(pod: Wishes, room: Room) -> int:
+def _likes(pod: Wishes, room: Room) -> int:
     return sum(w for w, term in pod.preferred if term_matches(term, room.name, room.labels))
+
+
+def _dislikes(pod: Wishes, room: Room) -> int:
+    return sum(
+        taint.get("effect") == _SOFT and not any(tolerates(one, taint) for one in pod.tolerations)
+        for taint in room.taints
+    )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from evencore.domain.views import PodSpec, read
 from simulator import requests
-from simulator.objects import dig
+from simulator.objects import dig, encode
 from simulator.requests import CPU, MEMORY, Amounts, kinds
+from simulator.rules.new_pods import spec_of
 
 if TYPE_CHECKING:
-    from evencore.domain.views import Term
+    from evencore.domain.views import PodSpec, Term
     from simulator.objects import Key, Object
 
 # Kubernetes: pkg/scheduler/util/pod_resources.go; what a container that says nothing counts as
@@ -32,12 +32,13 @@ class Wishes(NamedTuple):
     tolerations: tuple[Object, ...]
     requests: Amounts
     scored: tuple[int, int]  # cpu and memory as scoring counts them
+    kind: bytes  # the same for pods that no node can tell apart
 
 
 def wishes_of(pod: Object) -> Wishes:
     """Read a pod."""
     raw = pod["spec"]
-    spec, _ = read(PodSpec, raw)
+    spec = spec_of(pod)
     affinity = spec.affinity.node_affinity if spec.affinity else None
     preferred = tuple(
         (one.weight or 0, one.preference)
@@ -45,6 +46,8 @@ def wishes_of(pod: Object) -> Wishes:
         if one.preference is not None
     )
     metadata, asked = pod["metadata"], requests.of_pod(raw)
+    tolerations, scored = raw.get("tolerations") or (), _scored(raw, asked)
+    placement = raw.get("nodeSelector"), dig(raw, "affinity", "nodeAffinity")
     return Wishes(
         key=(metadata["namespace"], metadata["name"]),
         uid=metadata["uid"],
@@ -54,9 +57,10 @@ def wishes_of(pod: Object) -> Wishes:
         selects=bool(spec.node_selector)
         or (affinity is not None and affinity.required is not None),
         preferred=preferred,
-        tolerations=tuple(raw.get("tolerations") or ()),
+        tolerations=tuple(tolerations),
         requests=asked,
-        scored=_scored(raw, asked),
+        scored=scored,
+        kind=encode((*placement, tolerations, asked, scored)),
     )
 
 

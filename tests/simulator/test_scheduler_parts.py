@@ -130,6 +130,39 @@ def test_preferred_affinity_outweighs_room() -> None:
     assert found.room is full
 
 
+def test_a_taint_that_only_prefers_outweighs_room_and_preferred_affinity() -> None:
+    soft = {**TAINT, "effect": "PreferNoSchedule"}
+    likes = {"nodeAffinity": {PREFERRED: [{"weight": 9, "preference": term("zone", "In", "b")}]}}
+    tainted, full = room("n1", labels={"zone": "b"}, taints=[soft]), room("n2")
+    full.add(wishes("x", **cpus("6")))
+    asked = cpus("1", affinity=likes)
+    assert choose(wishes(**asked), [tainted, full], 0, DICE).room is full
+    tolerant = wishes(**asked, tolerations=[{"key": "a", "operator": "Exists"}])
+    assert choose(tolerant, [tainted, full], 0, DICE).room is tainted
+
+
+def test_what_is_known_of_a_node_is_forgotten_when_node_or_pods_change() -> None:
+    here = room(cpu="2")
+    assert choose(wishes(**cpus("2")), [here], 0, DICE).room is here
+    here.add(wishes("x", **cpus("1")))
+    assert choose(wishes("p2", **cpus("2")), [here], 0, DICE).room is None
+    here.read(node(cpu="3"))
+    assert choose(wishes("p3", **cpus("2")), [here], 0, DICE).room is here
+
+
+def test_pods_that_a_node_can_tell_apart_are_of_different_kinds() -> None:
+    kinds = [
+        {},
+        cpus("2"),
+        cpus("3"),
+        {"nodeSelector": {"a": "b"}},
+        {"tolerations": [{"operator": "Exists"}]},
+        {"affinity": affinity(term("zone", "In", "a"))},
+    ]
+    assert len({wishes(**one).kind for one in kinds}) == len(kinds)
+    assert wishes("p", **cpus("2")).kind == wishes("q", **cpus("2")).kind
+
+
 def test_room_decides_without_preferences() -> None:
     full, free = room("n1"), room("n2")
     full.add(wishes("x", **cpus("6")))
