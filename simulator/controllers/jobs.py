@@ -20,7 +20,7 @@ from simulator.controllers.queue import WorkQueue
 from simulator.controllers.recorder import NORMAL, WARNING
 from simulator.controllers.watching import follow, selector_of
 from simulator.errors import ApiError
-from simulator.objects import controller_of
+from simulator.objects import controller_of, key_of
 from simulator.resources import JOBS, PODS
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Jobs:
         self._cluster = cluster
         self._client = Client(cluster, _NAME, _NAME)
         self._table = cluster.store.table(JOBS)
-        self._failures: dict[str, Failures] = {}
+        self._failures: dict[Key, Failures] = {}
         self._queue = WorkQueue(cluster.background, self._sync)
         self._orphans = WorkQueue(cluster.background, self._sync_orphan)
         follow(cluster, JOBS, self._queue.add, lambda key: self._queue.add_after(key, _BATCH_S))
@@ -72,19 +72,20 @@ class Jobs:
     async def _sync(self, key: Key) -> None:
         record = self._table.get(key)
         if record is None:
+            self._failures.pop(key, None)
             return
         job, index = record.object, self._cluster.pods
         uid, now = job["metadata"]["uid"], self._cluster.store.clock.now()
         if job_plan.is_finished(job):
-            self._failures.pop(uid, None)
+            self._failures.pop(key, None)
             await self._untrack(index.all(uid))
             return
         found = claims(selector_of(job), index.all(uid), index.orphans(key[0]))
         counted = job_pods.count(job, await settle(self._client, job, found))
         failed = [*counted.failed, *counted.ignored]  # all of them make the next ones wait
         if counted.succeeded or failed:
-            before = self._failures.get(uid, Failures())
-            self._failures[uid] = before.after(failed, counted.succeeded)
+            before = self._failures.get(key, Failures())
+            self._failures[key] = before.after(failed, counted.succeeded)
         end = job_plan.ending(job, counted, now)
         status = job_status.started(job, job.get("status") or {}, now)
         done = _Managed(len(counted.active))
@@ -120,10 +121,10 @@ class Jobs:
             return _Managed(wanted, len(surplus), error)
         awaited = counted.going if job_pods.is_patient(job) else 0
         missing = min(max(0, wanted - active - awaited), _BURST)
-        now, metadata = self._cluster.store.clock.now(), job["metadata"]
-        wait = self._failures.get(metadata["uid"], Failures()).wait_left(now)
+        now, key = self._cluster.store.clock.now(), key_of(job)
+        wait = self._failures.get(key, Failures()).wait_left(now)
         if missing and wait > 0:
-            self._queue.add_after((metadata["namespace"], metadata["name"]), wait)
+            self._queue.add_after(key, wait)
             return _Managed(0)  # Kubernetes' own oddity: those still at work are not told of
         made = [job_pods.new_pod(job, index) for index in self._indexes(job, counted, missing)]
         error = await create_slowly(background, self._client, job, made)

@@ -42,7 +42,7 @@ def check(job: Object) -> Iterator[Cause]:
     policy = spec.get("podFailurePolicy")
     if policy is None:
         return
-    if restart == "OnFailure":
+    if restart != "Never":
         why = 'only "Never" is supported when podFailurePolicy is specified'
         yield faults.invalid(_RESTART, restart, why)
     for number, rule in enumerate(policy.get("rules") or ()):

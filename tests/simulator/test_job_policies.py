@@ -204,6 +204,10 @@ FAULTS: dict[str, tuple[Object, list[str]]] = {
         },
         ["spec.template.spec.restartPolicy"],
     ),
+    "a policy for pods that never end": (
+        {"template": ALWAYS, "podFailurePolicy": {"rules": [codes("In", 1)]}},
+        ["spec.template.spec.restartPolicy"] * 2,
+    ),
     "a rule that does nothing anybody knows": (
         {"podFailurePolicy": {"rules": [codes("In", 1, action="Weep")]}},
         [f"{RULE}.action"],

@@ -160,6 +160,19 @@ def test_the_pods_of_a_deleted_job_are_not_held_for_ever() -> None:
     play(story)
 
 
+def test_a_job_that_is_made_anew_does_not_wait_for_the_failures_of_another() -> None:
+    async def story(still: Still) -> None:
+        await still.make(JOBS, "train", **work(parallelism=4))
+        await still.background.advance(5)
+        still.store.delete(JOBS, "default", "train", Options(propagation="Background"))
+        await still.background.advance(5)
+        await still.make(JOBS, "train", **work())
+        await still.background.advance(5)
+        assert len(still.pods("Failed")) == 1
+
+    play(story)
+
+
 def test_indexes_are_written_in_runs() -> None:
     assert job_pods.write_indexes([5, 0, 1, 2, 7, 8]) == "0-2,5,7-8"
     assert job_pods.read_indexes("0-2,5,7-8") == {0, 1, 2, 5, 7, 8}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 from simulator_kubectl import Kubectl
 
 from simulator.cluster import Cluster
+from simulator.kubelet.lives import EXIT_CODE, RUN_SECONDS
 from simulator.kubelet.presets import PRESETS
 
 if TYPE_CHECKING:
@@ -36,3 +38,31 @@ def test_a_rollout_is_followed_scaled_updated_and_undone_by_name(kubectl: Kubect
     history = kubectl("rollout", "history", "deployment/web")
     assert [line.split()[0] for line in history.splitlines()[2:] if line] == ["2", "3"]
     assert "ScalingReplicaSet" in kubectl("describe", "deployment", "web")
+
+
+def job(restart: str, **spec: object) -> str:
+    containers = [{"name": "c", "image": "registry.example/c:1"}]
+    annotations = {RUN_SECONDS: "1", EXIT_CODE: "42"}
+    template = {
+        "metadata": {"annotations": annotations},
+        "spec": {"containers": containers, "restartPolicy": restart},
+    }
+    manifest = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}}
+    return json.dumps({**manifest, "spec": {"template": template, **spec}})
+
+
+def test_a_job_ends_by_its_policy_is_described_and_goes(kubectl: Kubectl) -> None:
+    refused = kubectl("apply", "-f", "-", stdin=job("Always"), fails=True)
+    assert refused == (
+        'The Job "train" is invalid: spec.template.spec.restartPolicy: '
+        'Required value: valid values: "OnFailure", "Never"\n'
+    )
+    rule = {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}
+    whole = job("Never", podFailurePolicy={"rules": [rule]}, ttlSecondsAfterFinished=2)
+    kubectl("apply", "-f", "-", stdin=whole)
+    kubectl("wait", "--for=condition=failed", "job/train", "--timeout=50s")
+    described = kubectl("describe", "job", "train")
+    assert "0 Succeeded / 1 Failed" in described
+    assert "failed with exit code 42 matching FailJob rule at index 0" in described
+    kubectl("wait", "--for=delete", "job/train", "--timeout=50s")
+    assert kubectl("get", "pods", "-o", "name") == ""
