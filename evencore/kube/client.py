@@ -134,7 +134,6 @@ class Client:
                 path,
                 query_params=list(query),
                 header_params=headers,
-                body=body,
                 auth_settings=["BearerToken"],
             )
         except Exception as error:
@@ -144,11 +143,12 @@ class Client:
                 f"{call} was not sent: the credentials could not be read ({type(error).__name__})"
             )
             raise errors.Unauthorized(f"{text}: {errors.Unauthorized.advice}") from error
-        serialized = request[2]
-        if "authorization" in serialized:
+        method, url, sent, _, fields = request
+        if "authorization" in sent:
             # Token files end in a newline as often as not, and http.client refuses such a header.
-            serialized["authorization"] = serialized["authorization"].strip()
-        raw = self._send(api, call, request, read_timeout_s)
+            sent["authorization"] = sent["authorization"].strip()
+        # The body is plain values; the official client would copy it all in search of models.
+        raw = self._send(api, call, (method, url, sent, body, fields), read_timeout_s)
         if raw.status in _OK:
             return Reply(call, raw)
         try:

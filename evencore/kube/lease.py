@@ -195,17 +195,24 @@ class Elector:
         """Write that nobody holds the lease, if it is ours."""
         if not self.leads():
             return
+        found, self._mine = self._mine, None
+        self._election.release()
         try:
-            found = self._mine or self._read()
-            self._election.release()
-            if found is None or found.record.holder != self._identity:
-                return
-            now = _micro_time(self._wall())
-            self._write(found, Record("", _RELEASED_S, now, now, found.record.transitions))
+            try:
+                self._write_nobody(found)
+            except errors.Conflict:
+                # Somebody may have put a label on it, which is no reason to let others wait.
+                self._write_nobody(None)
         except Exception as error:  # noqa: BLE001  nothing may hold up the end of the process
             _log.warning("the lease could not be given back and runs out by itself: %s", error)
-        else:
-            _log.info("%s has given the lease back", self._identity)
+
+    def _write_nobody(self, known: _Lease | None) -> None:
+        found = known or self._read()
+        if found is None or found.record.holder != self._identity:
+            return
+        now = _micro_time(self._wall())
+        self._write(found, Record("", _RELEASED_S, now, now, found.record.transitions))
+        _log.info("%s has given the lease back", self._identity)
 
     def _patience_s(self) -> float:
         """How long one request may take to connect, and then to be silent.

@@ -182,6 +182,38 @@ def test_the_others_ask_as_rarely_as_the_server_wants(
     assert clock.waits == [9.0, 15.0, 2.0]
 
 
+def test_a_change_of_others_does_not_keep_the_lease_from_being_given_back(
+    server: ScriptedServer, lease: LeaseServer
+) -> None:
+    stop = threading.Event()
+
+    def change_and_stop() -> None:
+        lease.set()
+        stop.set()
+
+    contest = Contest(server, Turns(nothing, change_and_stop))
+    contest.elector.run(stop)
+    contest.client.close()
+    assert contest.lost == []
+    assert lease.spec is not None
+    assert lease.spec["holderIdentity"] == ""
+
+
+def test_a_lease_that_another_one_took_is_not_given_back(
+    server: ScriptedServer, lease: LeaseServer
+) -> None:
+    stop = threading.Event()
+
+    def take_and_stop() -> None:
+        lease.set(**OTHER)
+        stop.set()
+
+    contest = Contest(server, Turns(nothing, take_and_stop))
+    contest.elector.run(stop)
+    contest.client.close()
+    assert lease.spec == OTHER
+
+
 def test_a_lease_that_cannot_be_given_back_is_no_reason_not_to_stop(
     server: ScriptedServer, lease: LeaseServer, caplog: pytest.LogCaptureFixture
 ) -> None:
