@@ -30,6 +30,7 @@ class Told(NamedTuple):
     reason: str
     message: str
     action: str = ""  # events.k8s.io only
+    place: str = ""  # within the object: a container
 
 
 def reference(obj: Object) -> Object:
@@ -49,10 +50,10 @@ class Recorder:
         self._component, self._host = component, host
         self._last = 0
 
-    async def core(self, obj: Object, told: Told) -> None:
+    async def core(self, obj: Object, told: Told) -> Key | None:
         """Record as client-go's old recorder does: kubelets and controllers."""
         now, host = timestamp(self._clock.now()), {"host": self._host} if self._host else {}
-        await self._write(
+        return await self._write(
             obj,
             told,
             {
@@ -65,6 +66,19 @@ class Recorder:
                 "reportingInstance": self._host,
             },
         )
+
+    async def again(self, event: Key) -> bool:
+        """Count an Event of `core` once more; False: it is not there any more."""
+        now = timestamp(self._clock.now())
+
+        def counted(known: Object) -> Object:
+            return {**known, "count": known["count"] + 1, "lastTimestamp": now}
+
+        try:
+            await self._writes.update(Target(EVENTS, *event), counted, self._call)
+        except ApiError:
+            return False
+        return True
 
     async def new(self, obj: Object, told: Told) -> Key | None:
         """Record as client-go's new recorder does: the scheduler. Returns the Event's key."""
@@ -93,7 +107,10 @@ class Recorder:
                 "name": f"{obj['metadata']['name']}.{self._last:x}",
                 "namespace": namespace,
             },
-            "involvedObject": reference(obj),
+            "involvedObject": {
+                **reference(obj),
+                **({"fieldPath": told.place} if told.place else {}),
+            },
             "reason": told.reason,
             "message": told.message,
             "type": told.type,

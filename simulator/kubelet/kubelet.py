@@ -1,7 +1,8 @@
-"""One kubelet: lets pods in or rejects them, and carries each through its life.
+"""One kubelet: lets pods in or rejects them, and looks after them until they are gone.
 
-For: what happens when, on one node. Not for: verdicts (`model`, `predicates`), the shape of what
-is written (`status`, `nodes`) and the writing (`voice`).
+For: what happens when, on one node. Not for: verdicts (`model`, `predicates`), the lives of those
+who are let in (`containers`), the shape of what is written (`status`, `nodes`) and the writing
+(`voice`).
 
 Kubernetes: kubelet.go (HandlePodAdditions, rejectPod, SyncTerminatingPod), pod_workers.go.
 How long things take is in the node file.
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from simulator.clock import timestamp
 from simulator.kubelet import nodes, status
-from simulator.kubelet.lives import Life, exit_code, has_ended, phase_of, run_seconds
+from simulator.kubelet.containers import Containers, current
+from simulator.kubelet.lives import Life, has_ended
 from simulator.kubelet.model import Rejected
 from simulator.kubelet.predicates import objection
 from simulator.kubelet.resize import resources_of
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from simulator.objects import Object
     from simulator.requests import Amounts
 
-_KILLED: Final = 143  # by SIGTERM
 _NET: Final = 256
 
 
@@ -47,6 +48,7 @@ class Kubelet:
         self._voice = Voice(site, name)
         self._machine = file.machine.build()
         self._model = StaticModel(self._machine, file.kubelet.policies())
+        self._containers = Containers(site, self._voice, file.delays)
         self._resizing = Resizing(site, self._voice, static=file.kubelet.policies().static)
         self._number, self._given = number, 0
         self._address = f"10.0.{number // _NET}.{number % _NET}"
@@ -101,10 +103,12 @@ class Kubelet:
             else:
                 life = self._lives[pod["metadata"]["uid"]]
                 accepted.append(life.requests)
-                self._go_on(pod)
+                self._containers.go_on(pod, life)
                 if status.was_doubted(pod):
-                    self._send(self._write(life, partial(status.still_ready, now=now)))
+                    self._send(self._write(pod, partial(status.still_ready, now=now)))
         for pod in here.values():
+            if status.is_unexplained(pod):
+                self._send(self._write(pod, status.explained))
             self.see(pod, gone=False)
 
     def see(self, pod: Object, *, gone: bool) -> None:
@@ -124,10 +128,11 @@ class Kubelet:
         if "deletionTimestamp" in pod["metadata"] and life.end is None:
             grace = pod["metadata"].get("deletionGracePeriodSeconds", 0)
             seconds = min(grace, self.file.delays.stop)
-            life.end = self._clock.after(seconds, lambda: self._stopped(uid))
+            life.end = self._clock.after(seconds, lambda: self._stop(life))
 
     def _admit(self, uid: str) -> None:
-        pod, life = self._pod(uid), self._lives.get(uid)
+        life = self._lives.get(uid)
+        pod = current(self._store, life) if life else None
         if pod is None or life is None or "deletionTimestamp" in pod["metadata"]:
             return
         verdict = self._verdict(pod)
@@ -137,8 +142,8 @@ class Kubelet:
         life.admitted, life.allocated = True, resources_of(pod)
         self._publish_soon()
         now, addresses = timestamp(self._clock.now()), life.addresses
-        self._send(self._write(life, lambda it: status.starting(it, addresses, now)))
-        self._go_on(pod)
+        self._send(self._write(pod, lambda it: status.starting(it, addresses, now)))
+        self._containers.go_on(pod, life)
 
     def _verdict(self, pod: Object) -> Rejected | None:
         uid = pod["metadata"]["uid"]
@@ -160,56 +165,17 @@ class Kubelet:
         async def tell() -> None:
             told = Told("Warning", verdict.reason, verdict.message)
             await self._voice.tell(pod, told)
-            await self._write(life, lambda it: status.rejected(it, verdict, now))
+            await self._write(pod, lambda it: status.rejected(it, verdict, now))
 
         self._send(tell())
 
-    def _go_on(self, pod: Object) -> None:
-        """Set the timer for the next station of an admitted pod."""
-        life = self._lives[pod["metadata"]["uid"]]
-        if life.next is not None:
-            life.next.cancel()
-        if phase_of(pod) != "Running":
-            life.next = self._clock.after(self.file.delays.start, lambda: self._started(life.uid))
-        elif (seconds := run_seconds(pod)) is not None:
-            life.next = self._clock.after(seconds, lambda: self._ended(life.uid))
+    def _stop(self, life: Life) -> None:
+        pod = current(self._store, life)
+        if pod is not None:
+            self._containers.stop(pod, life)
 
-    def _started(self, uid: str) -> None:
-        pod, life = self._pod(uid), self._lives.get(uid)
-        if pod is None or life is None or life.end is not None:
-            return
-        now, addresses = timestamp(self._clock.now()), life.addresses
-        self._send(self._write(life, lambda it: status.running(it, addresses, now)))
-        seconds = run_seconds(pod)
-        if seconds is not None:
-            life.next = self._clock.after(seconds, lambda: self._ended(uid))
-
-    def _ended(self, uid: str) -> None:
-        pod, life = self._pod(uid), self._lives.get(uid)
-        if pod is None or life is None or life.end is not None:
-            return
-        now, code = timestamp(self._clock.now()), exit_code(pod)
-        self._send(self._write(life, lambda it: status.ended(it, code, now)))
-
-    def _stopped(self, uid: str) -> None:
-        """Finish a deleted pod: all its containers have ended."""
-        pod, life = self._pod(uid), self._lives.get(uid)
-        if pod is None or life is None:
-            return
-        now = timestamp(self._clock.now())
-
-        async def finish() -> None:
-            if life.admitted:
-                for container in pod["spec"]["containers"]:
-                    text = f"Stopping container {container['name']}"
-                    await self._voice.tell(pod, Told("Normal", "Killing", text))
-                await self._write(life, lambda it: status.ended(it, _KILLED, now))
-            await self._voice.delete(life.key, uid)
-
-        self._send(finish())
-
-    async def _write(self, life: Life, make: status.Make) -> None:
-        await self._voice.status(life.key, life.uid, make)
+    async def _write(self, pod: Object, make: status.Make) -> None:
+        await self._voice.status(key_of(pod), pod["metadata"]["uid"], make)
 
     def _release(self, uid: str) -> None:
         life = self._lives.pop(uid, None)
@@ -220,7 +186,7 @@ class Kubelet:
         self._publish_soon()
         # There is room now: whoever waits to grow is looked at again.
         for one in [one for one in self._lives.values() if one.waits is not None]:
-            if (pod := self._pod(one.uid)) is not None:
+            if (pod := current(self._store, one)) is not None:
                 self.see(pod, gone=False)
 
     def _others(self, life: Life | None) -> list[Amounts]:
@@ -238,13 +204,6 @@ class Kubelet:
         self._topology = None
         shown = nodes.topology(self.name, self.file, self._machine, self._model.held())
         self._send(self._voice.topology(shown))
-
-    def _pod(self, uid: str) -> Object | None:
-        life = self._lives.get(uid)
-        record = self._store.table(PODS).get(life.key) if life is not None else None
-        if record is None or record.object["metadata"]["uid"] != uid:
-            return None
-        return record.object
 
     def _node(self) -> Object:
         record = self._store.table(NODES).get(("", self.name))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from simulator.kubelet.restarts import Back
 from simulator.objects import dig
 
 if TYPE_CHECKING:
@@ -15,10 +16,11 @@ if TYPE_CHECKING:
     from simulator.kubelet.resize import Refused, Resources
     from simulator.kubelet.status import Addresses
     from simulator.objects import Key, Object
+    from simulator.recording import Told
     from simulator.requests import Amounts
 
 RUN_SECONDS: Final = "pocket.evencore.io/run-seconds"
-"""Annotation: after so many seconds of Running the containers end (restartPolicy not Always)."""
+"""Annotation: so many seconds after they were started the containers end, each time."""
 EXIT_CODE: Final = "pocket.evencore.io/exit-code"
 """Annotation: the exit code they end with; without it 0."""
 
@@ -36,6 +38,9 @@ class Life:
     admitted: bool = False
     allocated: Resources = field(default_factory=dict)
     waits: tuple[int, Refused] | None = None  # a resize, by its generation
+    since: float = 0.0  # when the containers were started last
+    back: Back = field(default_factory=Back)
+    told: dict[Told, Key] = field(default_factory=dict)  # Events about containers
     next: Timer | None = None
     end: Timer | None = None
 
@@ -59,8 +64,6 @@ def has_ended(pod: Object) -> bool:
 
 def run_seconds(pod: Object) -> float | None:
     """Tell how long the containers run; None: until they are told to stop."""
-    if pod["spec"].get("restartPolicy") == "Always":
-        return None
     return _number(dig(pod, "metadata", "annotations", RUN_SECONDS))
 
 

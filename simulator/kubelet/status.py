@@ -7,8 +7,9 @@ are never started: phase, reason, message and nothing of conditions or container
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from simulator.kubelet.container_status import container_statuses, lost, terminated
 from simulator.objects import dig
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from simulator.objects import Object
 
 PREFIX: Final = "Pod was rejected: "
-_LOST: Final = "The container could not be located when the pod was terminated"
 _ORDER: Final = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady")
 
 
@@ -40,12 +40,26 @@ def rejected(pod: Object, verdict: Rejected, now: str) -> Object:
         "startTime": dig(pod, "status", "startTime") or now,
     }
     if dig(pod, "status", "containerStatuses"):
-        lost = {"exitCode": 137, "reason": "ContainerStatusUnknown", "message": _LOST}
-        status["containerStatuses"] = [
-            _container(pod, one, {"terminated": {**lost, "startedAt": None, "finishedAt": None}})
-            for one in pod["spec"]["containers"]
-        ]
+        status["containerStatuses"] = lost(pod)
     return status
+
+
+def is_unexplained(pod: Object) -> bool:
+    """Tell whether a pod was rejected and nothing is said of its containers.
+
+    Kubernetes rule (SyncTerminatedPod, TerminatePod): a kubelet that is started says it. A pod with
+    init containers counts as never initialized, and is left as it is.
+    """
+    said = dig(pod, "status") or {}
+    turned_away = said.get("phase") == "Failed" and (said.get("message") or "").startswith(PREFIX)
+    return (
+        turned_away and not said.get("containerStatuses") and not pod["spec"].get("initContainers")
+    )
+
+
+def explained(pod: Object) -> Object:
+    """Say of a rejected pod that its containers are nowhere."""
+    return {**pod["status"], "containerStatuses": lost(pod)}
 
 
 def starting(pod: Object, addresses: Addresses, now: str) -> Object:
@@ -76,7 +90,7 @@ def starting(pod: Object, addresses: Addresses, now: str) -> Object:
     waiting = {"waiting": {"reason": "PodInitializing" if inits else "ContainerCreating"}}
     return {
         **_head(pod, "Pending", conditions, addresses, now),
-        **_containers(pod, waiting, waiting),
+        **container_statuses(pod, waiting, waiting),
     }
 
 
@@ -84,11 +98,11 @@ def running(pod: Object, addresses: Addresses, now: str) -> Object:
     """Say that all containers run and are ready."""
     conditions = dict.fromkeys(_ORDER, ("True", _NOTHING))
     here = {"podIP": addresses.pod, "podIPs": [{"ip": addresses.pod}]}
-    completed = _terminated(0, now, now)
+    completed = terminated(0, now, now)
     return {
         **_head(pod, "Running", conditions, addresses, now),
         **here,
-        **_containers(pod, {"running": {"startedAt": now}}, completed),
+        **container_statuses(pod, {"running": {"startedAt": now}}, completed),
     }
 
 
@@ -121,11 +135,11 @@ def ended(pod: Object, exit_code: int, now: str) -> Object:
     host = before.get("hostIP", "")
     started = _started_at(pod) or now
     kept = {part: before[part] for part in ("podIP", "podIPs") if part in before}
-    state = _terminated(exit_code, started, now)
+    state = terminated(exit_code, started, now)
     return {
         **_head(pod, phase, conditions, Addresses(host, ""), now),
         **kept,
-        **_containers(pod, state, _terminated(0, started, started)),
+        **container_statuses(pod, state, terminated(0, started, started)),
     }
 
 
@@ -163,52 +177,6 @@ def _head(
         "hostIPs": [{"ip": addresses.host}],
         "startTime": before.get("startTime") or now,
     }
-
-
-def _containers(pod: Object, state: Object, init_state: Object) -> Object:
-    found: Object = {}
-    inits = pod["spec"].get("initContainers") or ()
-    if inits:
-        found["initContainerStatuses"] = [
-            _container(pod, one, state if one.get("restartPolicy") == "Always" else init_state)
-            for one in inits
-        ]
-    found["containerStatuses"] = [_container(pod, one, state) for one in pod["spec"]["containers"]]
-    return found
-
-
-def _container(pod: Object, container: Object, state: Object) -> Object:
-    waits, runs, sidecar = (
-        "waiting" in state,
-        "running" in state,
-        container.get("restartPolicy") == "Always",
-    )
-    init = container in (pod["spec"].get("initContainers") or ()) and not sidecar
-    image = container.get("image", "")
-    status: Object = {
-        "name": container["name"],
-        "state": dict(state),
-        "lastState": {},
-        "ready": runs or (init and "terminated" in state),
-        "restartCount": 0,
-        "image": image,
-        "imageID": "" if waits else image,
-        "started": runs,
-    }
-    if not waits:
-        status["containerID"] = f"pocket://{pod['metadata']['uid']}/{container['name']}"
-    asked: Any = container.get("resources") or {}
-    if runs and asked:
-        status["resources"] = asked
-        if asked.get("requests"):
-            status["allocatedResources"] = asked["requests"]
-    return status
-
-
-def _terminated(exit_code: int, started: str, finished: str) -> Object:
-    reason = "Error" if exit_code else "Completed"
-    times = {"startedAt": started, "finishedAt": finished}
-    return {"terminated": {"exitCode": exit_code, "reason": reason, **times}}
 
 
 def _started_at(pod: Object) -> str | None:

@@ -69,9 +69,14 @@ class Voice:
             return False
         return bool(record.object["metadata"]["uid"] == uid)
 
-    async def tell(self, obj: Object, told: Told) -> None:
-        """Record an Event."""
-        await self._recorder.core(obj, told)
+    async def tell(self, obj: Object, told: Told, known: dict[Told, Key] | None = None) -> None:
+        """Record an Event; one that is `known` counts up, as client-go has it."""
+        before = None if known is None else known.get(told)
+        if before is not None and await self._recorder.again(before):
+            return
+        key = await self._recorder.core(obj, told)
+        if known is not None and key is not None:
+            known[told] = key
 
     async def delete(self, key: Key, uid: str) -> None:
         """Delete a pod for good: all its containers have ended."""

@@ -97,14 +97,37 @@ def test_a_rejected_pod_to_the_letter(amount: str, reason: str, message: str) ->
     assert [one["reason"] for one in cluster.events()] == ["Scheduled", reason]
 
 
-def test_a_rejected_pod_stays_and_is_never_tried_again() -> None:
+def test_a_rejected_pod_is_never_tried_again_but_its_containers_are_missed_after_a_restart() -> (
+    None
+):
     cluster = Cluster()
     cluster.add_pod(**cpus("3"))
+    cluster.run(600)
+    before = cluster.status()
+    cluster.fleet["autokh-1"].restart()
     cluster.run()
-    before = cluster.pod()
+    lost = {
+        "exitCode": 137,
+        "reason": "ContainerStatusUnknown",
+        "message": "The container could not be located when the pod was terminated",
+        "startedAt": None,
+        "finishedAt": None,
+    }
+    container = {
+        "name": "app",
+        "state": {"terminated": lost},
+        "lastState": {},
+        "ready": False,
+        "restartCount": 0,
+        "image": "x:1",
+        "imageID": "",
+        "started": False,
+    }
+    after = cluster.pod()
+    assert after["status"] == {**before, "containerStatuses": [container]}
     cluster.fleet["autokh-1"].restart()
     cluster.run(600)
-    assert cluster.pod() == before
+    assert cluster.pod() == after
 
 
 def test_a_pod_that_fits_starts_runs_and_is_ready() -> None:
@@ -153,7 +176,6 @@ RUNS = {
     "it succeeds": ("Never", {"run-seconds": "30"}, "Succeeded", 0),
     "it fails": ("Never", {"run-seconds": "30", "exit-code": "3"}, "Failed", 3),
     "on failure is not reached": ("OnFailure", {"run-seconds": "30"}, "Succeeded", 0),
-    "always is for ever": ("Always", {"run-seconds": "30"}, "Running", None),
     "no annotation": ("Never", {}, "Running", None),
     "nonsense": ("Never", {"run-seconds": "soon"}, "Running", None),
 }
