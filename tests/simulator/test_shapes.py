@@ -83,7 +83,10 @@ def test_a_pod_with_anything_anywhere_is_no_fault_of_the_server(
 def nested(place: tuple[Any, ...], value: object) -> Any:  # noqa: ANN401  any JSON value
     """Build a patch that reaches a place, by the name of the container within lists."""
     for key in reversed(place):
-        value = [{"name": "app", "x": value}] if isinstance(key, int) else {key: value}
+        if isinstance(key, int):
+            value = [{"name": "app", **(value if isinstance(value, dict) else {"x": value})}]
+        else:
+            value = {key: value}
     return value
 
 
@@ -105,7 +108,9 @@ def test_a_patch_with_anything_anywhere_is_no_fault_of_the_server(
     typed = {"apiVersion": "v1", "kind": "Pod", **nested(place, value)}
     path = f"{PODS}/patched?dryRun=All&fieldManager=me"
     status, body = shared.patch(path, typed, type_)
-    assert status in (200, 400, 403, 409, 422), body
+    # Unknown fields in an apply are a 500 in Kubernetes, too, but one without a reason.
+    undeclared = "field not declared in schema" in body.get("message", "")
+    assert status in (200, 400, 403, 409, 422) or (undeclared and "reason" not in body), body
 
 
 BODIES = [
