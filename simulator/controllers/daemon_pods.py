@@ -15,6 +15,8 @@ from simulator.objects import copy, dig
 from simulator.scheduler.filters import tolerates
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simulator.objects import Object
 
 REVISION: Final = "controller-revision-hash"
@@ -72,6 +74,14 @@ def node_of(pod: Object) -> str:
             if field["key"] == "metadata.name":
                 return str(field["values"][0])
     return ""
+
+
+def by_node(pods: Sequence[Object]) -> dict[str, list[Object]]:
+    """Sort pods by the node for which they were made."""
+    found: dict[str, list[Object]] = {}
+    for pod in pods:
+        found.setdefault(node_of(pod), []).append(pod)
+    return found
 
 
 def revision_of(obj: Object) -> str:

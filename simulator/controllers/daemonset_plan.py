@@ -1,6 +1,8 @@
-"""What a DaemonSet does next: pods that are missing, too many, failed or outdated. Pure.
+"""What a DaemonSet does next: pods that are missing, too many or failed; and its status. Pure.
 
-Kubernetes: podsShouldBeOnNode and rollingUpdate of pkg/controller/daemon.
+Not for: pods of an older template; `daemonset_update` sees to them.
+
+Kubernetes: podsShouldBeOnNode of pkg/controller/daemon.
 """
 
 from __future__ import annotations
@@ -8,9 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from simulator.controllers import pods as rules
-from simulator.controllers.amounts import share
-from simulator.controllers.daemon_pods import node_of, revision_of, should_run
-from simulator.objects import dig
+from simulator.controllers.daemon_pods import by_node, revision_of, should_run
+from simulator.controllers.daemonset_update import surges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,15 +27,7 @@ class Plan(NamedTuple):
     failed: list[Object]
 
 
-def by_node(pods: Sequence[Object]) -> dict[str, list[Object]]:
-    """Sort pods by the node for which they were made."""
-    found: dict[str, list[Object]] = {}
-    for pod in pods:
-        found.setdefault(node_of(pod), []).append(pod)
-    return found
-
-
-def plan(owner: Object, nodes: Sequence[Object], pods: Sequence[Object]) -> Plan:
+def plan(owner: Object, nodes: Sequence[Object], pods: Sequence[Object], revision: str) -> Plan:
     """Go through all nodes, and the pods of nodes that are gone."""
     made = Plan([], [], [])
     placed = by_node(pods)
@@ -45,7 +38,7 @@ def plan(owner: Object, nodes: Sequence[Object], pods: Sequence[Object]) -> Plan
         if wanted and not here:
             made.create.append(name)
         elif may_stay:
-            _keep_one(here, made)
+            _sort_out(here, made, revision if surges(owner) else None)
         else:
             made.delete.extend(pod for pod in here if not rules.is_going_away(pod))
     # A node that is gone takes its pods with it through PodGC; those not bound yet are ours.
@@ -56,43 +49,22 @@ def plan(owner: Object, nodes: Sequence[Object], pods: Sequence[Object]) -> Plan
     return made
 
 
-def _keep_one(here: Sequence[Object], made: Plan) -> None:
-    """Sort out the pods of one node: failed ones go, and of several the younger ones."""
-    running = []
-    for pod in here:
+def _sort_out(here: Sequence[Object], made: Plan, revision: str | None) -> None:
+    """Sort out the pods of one node: failed ones go, and of several the younger ones.
+
+    With a `revision` an update may have made a second pod: one of it stays, and one older one.
+    """
+    kept = set()
+    for pod in sorted(here, key=lambda pod: pod["metadata"]["creationTimestamp"]):
         if rules.is_going_away(pod):
             continue
+        kind = revision is not None and revision_of(pod) == revision
         if rules.phase(pod) == "Failed":
             made.failed.append(pod)
-        elif rules.phase(pod) == "Succeeded":
+        elif rules.phase(pod) == "Succeeded" or kind in kept:
             made.delete.append(pod)
         else:
-            running.append(pod)
-    running.sort(key=lambda pod: pod["metadata"]["creationTimestamp"])
-    made.delete.extend(running[1:])
-
-
-def outdated(
-    owner: Object, nodes: Sequence[Object], pods: Sequence[Object], revision: str, now: float
-) -> list[Object]:
-    """Tell which pods a rolling update deletes now, at most maxUnavailable being away."""
-    spec = owner["spec"]
-    if dig(spec, "updateStrategy", "type") == "OnDelete":
-        return []
-    least, placed = spec.get("minReadySeconds", 0), by_node(pods)
-    wanted = [node["metadata"]["name"] for node in nodes if should_run(owner, node)[0]]
-    most = share(dig(spec, "updateStrategy", "rollingUpdate", "maxUnavailable"), len(wanted))
-    away, candidates, found = 0, [], []
-    for name in wanted:
-        here = [pod for pod in placed.get(name, ()) if rules.is_active(pod)]
-        up = [pod for pod in here if rules.available_in(pod, least, now) == 0]
-        away += not up
-        old = [pod for pod in here if revision_of(pod) != revision]
-        if old and up:
-            candidates += old
-        else:
-            found += old
-    return found + candidates[: max(0, most - away)]
+            kept.add(kind)
 
 
 def status_of(

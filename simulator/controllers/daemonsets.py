@@ -1,8 +1,7 @@
 """DaemonSets: a pod on every node that is to have one; failed ones are deleted and made again.
 
-For: carrying out `daemonset_plan`, with the back-off for failed pods: 1 s, doubling to 15 min,
-for each node.
-Not for: maxSurge; an update deletes first.
+For: carrying out `daemonset_plan` and `daemonset_update`, with the back-off for failed pods: 1 s,
+doubling to 15 min, for each node.
 
 Kubernetes: pkg/controller/daemon.
 """
@@ -17,6 +16,7 @@ from simulator.controllers.backoff import BackOff
 from simulator.controllers.claims import claims, settle
 from simulator.controllers.client import Client
 from simulator.controllers.daemon_pods import new_pod, node_of, revision_of
+from simulator.controllers.daemonset_update import update
 from simulator.controllers.history import History
 from simulator.controllers.podcontrol import create_slowly, delete_all
 from simulator.controllers.queue import WorkQueue
@@ -66,10 +66,12 @@ class DaemonSets:
         pods = await settle(self._client, owner, found)
         nodes = [node.object for node in self._nodes.records()]
         revision = revision_of(await self._history.today(owner))
-        error = await self._manage(owner, nodes, pods, revision)
-        if error is None and not plans.plan(owner, nodes, pods).create:
-            old = plans.outdated(owner, nodes, pods, revision, now)
-            error = await delete_all(self._cluster.background, self._client, owner, old)
+        plan = plans.plan(owner, nodes, pods, revision)
+        gone = [*plan.delete, *(pod for pod in plan.failed if self._may_go(owner, pod, revision))]
+        error = await self._change(owner, plan.create, gone, revision)
+        if error is None and not plan.create:
+            old, second = update(owner, nodes, pods, revision, now)
+            error = await self._change(owner, second, old, revision)
         newest = self._table.get(key_of(owner))
         if newest is not None and newest.object["metadata"]["uid"] == uid:
             status = plans.status_of(owner, nodes, pods, revision, now)
@@ -78,13 +80,17 @@ class DaemonSets:
             await self._history.tidy(owner, live)
         if error is not None:
             raise error
+        least = owner["spec"].get("minReadySeconds", 0)
+        look = pod_rules.next_available(pods, least, now)
+        if look is not None:
+            self._queue.add_after(key, look)
 
-    async def _manage(
-        self, owner: Object, nodes: list[Object], pods: list[Object], revision: str
+    async def _change(
+        self, owner: Object, nodes: list[str], gone: list[Object], revision: str
     ) -> Exception | None:
-        plan, background = plans.plan(owner, nodes, pods), self._cluster.background
-        gone = [*plan.delete, *(pod for pod in plan.failed if self._may_go(owner, pod, revision))]
-        made = [new_pod(owner, node, revision) for node in plan.create]
+        """Make the pods of some nodes and delete others; returns the first error."""
+        background = self._cluster.background
+        made = [new_pod(owner, node, revision) for node in nodes]
         error = await create_slowly(background, self._client, owner, made)
         return await delete_all(background, self._client, owner, gone) or error
 

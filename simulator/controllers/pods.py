@@ -11,6 +11,8 @@ from simulator.clock import parse_timestamp
 from simulator.objects import copy, dig
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from simulator.objects import Object
 
 _OVER: Final = ("Failed", "Succeeded")
@@ -79,6 +81,12 @@ def available_in(pod: Object, min_ready_s: float, now: float) -> float | None:
     if since is None:
         return None
     return max(0.0, since + min_ready_s - now) if min_ready_s else 0.0
+
+
+def next_available(pods: Iterable[Object], min_ready_s: float, now: float) -> float | None:
+    """Tell in how many seconds a ready pod becomes available; None: none will by itself."""
+    waits = (available_in(pod, min_ready_s, now) for pod in pods)
+    return min((wait for wait in waits if wait), default=None)
 
 
 def is_running_and_ready(pod: Object) -> bool:

@@ -16,7 +16,7 @@ from simulator.controllers.claims import claims, settle
 from simulator.controllers.client import Client
 from simulator.controllers.podcontrol import create_slowly, delete_all
 from simulator.controllers.queue import WorkQueue
-from simulator.controllers.replicas_status import next_look, status_of
+from simulator.controllers.replicas_status import status_of
 from simulator.controllers.watching import follow, selector_of
 from simulator.objects import key_of
 from simulator.resources import REPLICA_SETS, REPLICATION_CONTROLLERS
@@ -85,7 +85,8 @@ class ReplicaController:
         await self._client.update_status(self._resource, newest.object, status)
         if error is not None:
             raise error
-        look = next_look(owner, active, now)
+        least = owner["spec"].get("minReadySeconds", 0)
+        look = pod_rules.next_available(active, least, now)
         if look is not None:
             self._queue.add_after(key, look)
 

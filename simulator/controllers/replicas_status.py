@@ -57,10 +57,3 @@ def _conditions(owner: Object, active: int, error: Exception | None, now: float)
         "message": error.message if isinstance(error, ApiError) else str(error),
     }
     return [*others, failure]
-
-
-def next_look(owner: Object, active: Sequence[Object], now: float) -> float | None:
-    """Tell in how many seconds a ready pod becomes available; None: none will by itself."""
-    least = owner["spec"].get("minReadySeconds", 0)
-    waits = [wait for pod in active if (wait := available_in(pod, least, now))]
-    return min(waits, default=None)

@@ -68,8 +68,7 @@ class StatefulSets:
         live = {current, update, *map(plans.revision_of, pods.values())}
         await self._history.tidy(owner, live)
         least = owner["spec"].get("minReadySeconds", 0)
-        waits = (pod_rules.available_in(pod, least, now) for pod in pods.values())
-        look = min((wait for wait in waits if wait), default=None)
+        look = pod_rules.next_available(pods.values(), least, now)
         if look is not None:
             self._queue.add_after(key, look)
 

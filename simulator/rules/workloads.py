@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from simulator.resources import Resource
 
 _SELECTING: Final = (DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS)
+_NONE: Final = (None, 0, "0%")
 _UID: Final = "batch.kubernetes.io/controller-uid"
 _NAME: Final = "batch.kubernetes.io/job-name"
 
@@ -37,6 +38,8 @@ def check(resource: Resource, obj: Object) -> Iterator[Cause]:
         yield faults.invalid("spec.replicas", spec["replicas"], why)
     if not dig(spec, "template", "spec", "containers"):
         yield faults.required("spec.template.spec.containers")
+    if resource is DAEMON_SETS:
+        yield from _of_daemon_set(spec)
     selector = of_label_selector(spec.get("selector"))
     labels = dig(spec, "template", "metadata", "labels") or {}
     if not selector:
@@ -44,6 +47,20 @@ def check(resource: Resource, obj: Object) -> Iterator[Cause]:
     elif not all(one.holds(labels) for one in selector):
         why = "`selector` does not match template `labels`"
         yield faults.invalid("spec.template.metadata.labels", labels, why)
+
+
+def _of_daemon_set(spec: Object) -> Iterator[Cause]:
+    """Kubernetes rule (ValidateRollingUpdateDaemonSet): an update deletes first or makes first."""
+    rolling = dig(spec, "updateStrategy", "rollingUpdate")
+    if rolling is None:
+        return
+    place = "spec.updateStrategy.rollingUpdate"
+    away, surge = (rolling.get(part) in _NONE for part in ("maxUnavailable", "maxSurge"))
+    if away and surge:
+        yield faults.required(f"{place}.maxUnavailable", "cannot be 0 when maxSurge is 0")
+    elif not away and not surge:
+        why = "may not be set when maxUnavailable is non-zero"
+        yield faults.invalid(f"{place}.maxSurge", rolling["maxSurge"], why)
 
 
 def check_update(resource: Resource, old: Object, new: Object) -> Iterator[Cause]:
