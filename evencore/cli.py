@@ -94,7 +94,7 @@ def webhook(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever wa
     log.info("starting", settings=settings.model_dump(mode="json"), policy=policy.as_written())
     if settings.tls_cert is None:
         log.warning("serving plain HTTP: API servers call webhooks over HTTPS only")
-    Server(serving, lambda: _serve(policy, make_source())).run()
+    Server(serving, lambda: _serve(policy, make_source(policy))).run()
 
 
 def _all(*steps: Callable[[], Any]) -> list[Any]:
@@ -149,7 +149,7 @@ def _policy(settings: WebhookSettings) -> Policy:
     return policy.model_copy(update={"ignored_namespaces": ignored})
 
 
-def _source_factory(settings: WebhookSettings) -> Callable[[], Source]:
+def _source_factory(settings: WebhookSettings) -> Callable[[Policy], Source]:
     """Choose where the snapshot comes from.
 
     Files and kubeconfig are read at once, so that errors show early. Raises InputError and
@@ -157,7 +157,7 @@ def _source_factory(settings: WebhookSettings) -> Callable[[], Source]:
     """
     if settings.snapshot:
         source = _from_files(settings.snapshot)
-        return lambda: source
+        return lambda _: source
     return _from_cluster(settings)
 
 
@@ -196,15 +196,15 @@ def _from_files(paths: tuple[Path, ...]) -> Source:
     return Source(lambda: collected.snapshot, (lambda: frozen) if frozen else _clock)
 
 
-def _from_cluster(settings: WebhookSettings) -> Callable[[], Source]:
+def _from_cluster(settings: WebhookSettings) -> Callable[[Policy], Source]:
     from evencore.kube.client import connect
     from evencore.kube.snapshots import LiveSnapshot
 
     kubeconfig = str(settings.kubeconfig) if settings.kubeconfig else None
     client = connect(kubeconfig, settings.context)  # opens no connection yet
 
-    def start() -> Source:
-        live = LiveSnapshot(client)
+    def start(policy: Policy) -> Source:
+        live = LiveSnapshot(client, policy)
         live.start()
         return Source(live, _clock, live.missing, live.stop)
 

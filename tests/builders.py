@@ -111,7 +111,8 @@ class Pod(_Object):
     def owner(
         self, uid: str = "rs-1", kind: str = "ReplicaSet", *, controller: bool = True
     ) -> Self:
-        reference = {"apiVersion": "apps/v1", "kind": kind, "name": "app", "uid": uid}
+        api_version = {"Job": "batch/v1", "ReplicationController": "v1"}.get(kind, "apps/v1")
+        reference = {"apiVersion": api_version, "kind": kind, "name": "app", "uid": uid}
         owners = self.obj["metadata"].setdefault("ownerReferences", [])
         owners.append(reference | {"controller": controller})
         return self

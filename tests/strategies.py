@@ -289,7 +289,7 @@ policies = st.builds(
     lambda **said: Policy.from_mapping(said),
     cpu=st.sampled_from(["round-up"] * 4 + ["warn", "deny", "keep"]),
     topology=st.sampled_from(["required", "required", "preferred", "off"]),
-    onRejection=st.sampled_from(["hold", "report"]),
+    onRejection=st.sampled_from(["hold", "hold", "exclude", "report"]),
     defaultThreadsPerCore=WIDTHS,
     roundFrom=st.sampled_from(["0", "0", "1", "2500m", "4"]),
 )

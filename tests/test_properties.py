@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from evencore.domain.snapshot import Snapshot
 
 OURS = {"evencore.io/decision", "evencore.io/original-cpu"}
+HOLD = {"name": "evencore.io/hold"}
 # Nodes that joined after the snapshot: without labels, or with labels of their own.
 LATER = [
     node("later").obj,
@@ -101,6 +102,9 @@ def _without_ours(pod: Json) -> Json:
         for part in ("requests", "limits"):
             rest = {k: v for k, v in (resources.get(part) or {}).items() if k != "cpu"}
             container.setdefault("resources", {})[part] = rest
+    gates = pod["spec"].pop("schedulingGates", None) or []
+    assert gates.count(HOLD) <= 1
+    pod["spec"]["schedulingGates"] = [gate for gate in gates if gate != HOLD]
     affinity = pod["spec"].get("affinity") or {}
     pod["spec"]["affinity"] = {k: v for k, v in affinity.items() if k != "nodeAffinity"}
     return pod
@@ -154,7 +158,8 @@ def only_nodes_that_misfit_or_refused_are_lost(seen: Seen) -> None:
     decision = seen.answer.outcome.decision
     if decision is None or decision.need is None:
         return
-    refused = {r.node for some in seen.known.rejections.values() for r in some}
+    evidence = seen.known.evidence
+    refused = {r.node for owner in evidence.owners() for r in evidence.all_of(owner)}
     for facts in seen.known.nodes.facts:
         if facts.name not in refused and misfit(facts, decision.need) is None:
             before = matches(_spec(seen.before), facts.name, facts.labels)

@@ -7,7 +7,7 @@ and never pinned either.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
@@ -31,6 +31,14 @@ class CpuChange(Struct, frozen=True, gc=False):
     sentence: str
 
 
+class Asked(NamedTuple):
+    """What a container asks for in the end."""
+
+    container: ContainerAmounts
+    millis: int  # of CPU
+    ours: bool  # to align
+
+
 class Alignment(Struct, frozen=True, gc=False):
     """What rung 1 does to a pod for one width."""
 
@@ -38,8 +46,7 @@ class Alignment(Struct, frozen=True, gc=False):
     changes: tuple[CpuChange, ...]
     warnings: tuple[str, ...]
     denials: tuple[str, ...]
-    # CPU in thousandths that each container asks for in the end, and whether it is ours to align.
-    result: tuple[tuple[ContainerAmounts, int, bool], ...]
+    result: tuple[Asked, ...]
 
 
 def round_up(millis: int, width: int) -> int:
@@ -64,7 +71,7 @@ def align(
     changes: list[CpuChange] = []
     warnings: list[str] = []
     denials: list[str] = []
-    result: list[tuple[ContainerAmounts, int, bool]] = []
+    result: list[Asked] = []
     for container in containers:
         before = after = container.cpu.request or 0
         mode = policy.cpu_mode(container.name)
@@ -80,16 +87,28 @@ def align(
                 after = wanted
                 sentence = f"{where} → {cpus(after)}, {_cores(before, after, width)}"
                 changes.append(CpuChange(container, before, after, sentence))
-        result.append((container, after, mode is CpuMode.ROUND_UP and before >= round_from))
+        result.append(Asked(container, after, _ours(container, mode, round_from)))
     if changes and maximum.pod:
         total = pod_total((container.kind, after) for container, after, _ in result)
         if total > maximum.pod.millis:
             warnings.append(f"cpu kept: {cpus(total)} for the pod {_above(maximum.pod)}")
-            result = [
-                (container, container.cpu.request or 0, ours) for container, _, ours in result
-            ]
+            result = [one._replace(millis=one.container.cpu.request or 0) for one in result]
             changes = []
     return Alignment(width, tuple(changes), tuple(warnings), tuple(denials), tuple(result))
+
+
+def as_it_is(
+    containers: Sequence[ContainerAmounts], policy: PodPolicy, round_from: int
+) -> tuple[Asked, ...]:
+    """Return what the containers of a pod ask for that exists: nothing can be aligned any more."""
+    return tuple(
+        Asked(one, one.cpu.request or 0, _ours(one, policy.cpu_mode(one.name), round_from))
+        for one in containers
+    )
+
+
+def _ours(container: ContainerAmounts, mode: CpuMode, round_from: int) -> bool:
+    return mode is CpuMode.ROUND_UP and (container.cpu.request or 0) >= round_from
 
 
 def _above(maximum: CpuMaximum) -> str:

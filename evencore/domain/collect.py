@@ -6,12 +6,14 @@ For what has no cluster at hand: `evencore explain`, `evencore webhook --snapsho
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from evencore.domain.evidence import Ledger
 from evencore.domain.objects import items_of
 from evencore.domain.rejection import rejection_of
-from evencore.domain.snapshot import Nodes, Snapshot, by_owner, maxima
-from evencore.domain.topology import node_facts
+from evencore.domain.snapshot import Nodes, Snapshot, maxima
+from evencore.domain.topology import node_facts, room_since
 from evencore.domain.views import (
     LimitRangeView,
     NamespaceView,
@@ -23,7 +25,6 @@ from evencore.domain.views import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from datetime import datetime
 
     from msgspec import Struct
 
@@ -67,16 +68,24 @@ def collect(documents: Iterable[object]) -> Collected:
     topologies = {_name(view): view for view in views["NodeResourceTopology"]}
     facts = [node_facts(view, topologies.get(_name(view))) for view in views["Node"]]
     rejections = [r for pod in views["Pod"] if (r := rejection_of(pod)) is not None]
+    ledger = Ledger()
+    for rejection in rejections:
+        ledger.pod(rejection, _AS_OF_NOW)
     return Collected(
         Snapshot(
             Nodes(facts),
             {_name(view): view for view in views["Namespace"]},
             maxima(views["LimitRange"]),
-            by_owner(rejections),
+            ledger,
+            {_name(view): since for view in views["Node"] if (since := room_since(view))},
         ),
         tuple(problem for node in facts for problem in node.problems),
         max((r.at for r in rejections if r.at), default=None),
     )
+
+
+# A rejection that does not say when it happened: a time to come counts as now, whenever that is.
+_AS_OF_NOW = datetime.max.replace(tzinfo=UTC)
 
 
 def _name(view: NodeView | NamespaceView | TopologyView) -> str:

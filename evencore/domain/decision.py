@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from evencore.domain import names
-from evencore.domain.alignment import Alignment, CpuChange, align
+from evencore.domain.alignment import Alignment, CpuChange, align, as_it_is
 from evencore.domain.annotations import policy_for
-from evencore.domain.fit import Need, Rule, fitting, need_of
-from evencore.domain.placement import Case, may_be_ours, place
+from evencore.domain.fit import Fit, Need, Rule, fitting, need_of
+from evencore.domain.placement import Case, may_be_ours, no_node, place, place_released
 from evencore.domain.policy import CpuMode, Policy
 from evencore.domain.qos import QoS, qos_class
 from evencore.domain.resources import read_amounts
 from evencore.domain.scope import not_alignable, not_ours
 from evencore.domain.snapshot import Maxima
+from evencore.domain.text import clock
 from evencore.domain.views import PodSpec
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class Decision(Struct, frozen=True, gc=False):
     required: tuple[Rule, ...] = ()  # go into required node affinity
     preferred: tuple[Rule, ...] = ()  # go into preferred node affinity
     steering: str | None = None  # value of the label evencore.io/steering
+    gate: bool | None = None  # our scheduling gate: True = put it on, False = take it off
+    hold: str | None = None  # in words, if it is put on
     warnings: tuple[str, ...] = ()
     alignment: Alignment | None = None
     need: Need | None = None
@@ -84,34 +87,81 @@ _NOT_PINNED = {qos: f"its QoS class is {qos.value}: no kubelet pins its CPUs" fo
 
 
 def _align_and_place(case: Case, qos: QoS, amounts: PodAmounts, asked: PodPolicy) -> Decision:
-    index = case.snapshot.nodes.index
-    eligible = index.allowed(case.spec, ignored=may_be_ours)
-    if case.spec.node_name:  # no scheduler looks at it: this node it is, if we know it
-        eligible &= index.named(case.spec.node_name)
-    alignment, need, fits = _best_alignment(case, amounts, asked, eligible)
+    alignment, fit = _best_alignment(case, amounts, asked)
     if alignment.denials:
         return Decision(
             qos,
             denial="; ".join(alignment.denials),
             warnings=asked.warnings,
             alignment=alignment,
-            need=need,
+            need=fit.need,
         )
-    placement = place(case, asked, need, eligible, fits)
+    placement = place(case, asked, fit)
     sentences = [change.sentence for change in alignment.changes]
-    for rule in placement.required + placement.preferred:
-        sentences += rule.sentences
+    sentences += placement.sentences
     return Decision(
         qos,
         changes=alignment.changes,
         required=placement.required,
         preferred=placement.preferred,
         steering=placement.steering,
+        gate=True if placement.hold else None,
+        hold=placement.hold,
         warnings=asked.warnings + alignment.warnings + placement.warnings,
         alignment=alignment,
-        need=need,
+        need=fit.need,
         sentences=tuple(sentences),
     )
+
+
+def let_go(case: Case, why: str, *, forced: bool) -> Decision:
+    """Decide where a held pod may go that is let go now; `why` and `forced`: see `release`.
+
+    Nothing is done to a pod that is not held: the API server would refuse any change of its
+    affinity.
+    """
+    if names.HOLD not in case.spec.gates:
+        return Decision(left_alone="it is not held")
+    amounts = read_amounts(case.spec)
+    asked = policy_for(
+        case.policy,
+        case.pod.meta.annotations or {},
+        _annotations_of(case.namespace, case.snapshot),
+        [container.name for container in amounts.containers],
+    )
+    fit = _fit_as_it_is(case, amounts, asked)
+    placement = place_released(case, asked, fit, forced=forced)
+    return Decision(
+        required=placement.required,
+        preferred=placement.preferred,
+        steering=placement.steering,
+        gate=False,
+        need=fit.need,
+        sentences=(f"let go {clock(case.now)}: {why}", *placement.sentences),
+    )
+
+
+def never_fits(case: Case) -> str | None:
+    """Say it if no known node that its author allows can ever admit a pod that exists."""
+    asked = policy_for(case.policy, {}, {}, ())
+    fit = _fit_as_it_is(case, read_amounts(case.spec), asked)
+    return no_node(fit.need) if fit.eligible and not fit.fits else None
+
+
+def _fit_as_it_is(case: Case, amounts: PodAmounts, asked: PodPolicy) -> Fit:
+    """Tell where a pod that exists can run: its CPUs cannot be changed any more."""
+    need = need_of(as_it_is(amounts.containers, asked, case.policy.round_from))
+    eligible = _eligible(case)
+    return Fit(need, eligible, fitting(case.snapshot.nodes, need, eligible))
+
+
+def _eligible(case: Case) -> int:
+    """Return the nodes that the pod's author allows."""
+    index = case.snapshot.nodes.index
+    eligible = index.allowed(case.spec, ignored=may_be_ours)
+    if case.spec.node_name:  # no scheduler looks at it: this node it is, if we know it
+        eligible &= index.named(case.spec.node_name)
+    return eligible
 
 
 _NO_SPEC = PodSpec()
@@ -123,15 +173,12 @@ def _annotations_of(namespace: str, snapshot: Snapshot) -> Mapping[str, str]:
     return (view.metadata.annotations if view and view.metadata else None) or {}
 
 
-def _best_alignment(
-    case: Case, amounts: PodAmounts, asked: PodPolicy, eligible: int
-) -> tuple[Alignment, Need, int]:
+def _best_alignment(case: Case, amounts: PodAmounts, asked: PodPolicy) -> tuple[Alignment, Fit]:
     """Align for the commonest width on which the pod can run; for the commonest if on none.
 
-    Ties go to the larger width, which also suits the smaller ones. Returns the eligible nodes that
-    could then admit the pod, too.
+    Ties go to the larger width, which also suits the smaller ones.
     """
-    nodes = case.snapshot.nodes
+    nodes, eligible = case.snapshot.nodes, _eligible(case)
     common = [
         ((having & eligible).bit_count(), width)
         for width, having in nodes.widths.items()
@@ -143,8 +190,8 @@ def _best_alignment(
     tried = []
     for _, width in common or [(0, case.policy.default_threads_per_core)]:
         alignment = align(amounts.containers, asked, width, round_from, maximum)
-        need = need_of(alignment)
-        tried.append((alignment, need, fitting(nodes, need, eligible)))
-        if tried[-1][-1]:
+        need = need_of(alignment.result)
+        tried.append((alignment, Fit(need, eligible, fitting(nodes, need, eligible))))
+        if tried[-1][-1].fits:
             return tried[-1]
     return tried[0]

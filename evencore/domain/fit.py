@@ -19,13 +19,13 @@ from evencore.domain.views import Requirement
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from evencore.domain.alignment import Alignment
+    from evencore.domain.alignment import Asked
     from evencore.domain.resources import Kind
     from evencore.domain.snapshot import Nodes
     from evencore.domain.topology import NodeFacts
     from evencore.domain.views import Term
 
-LONGEST_NAME_LIST = 20  # nodes excluded one by one; longer lists make big pods and slow schedulers
+LONGEST_NAME_LIST = 20  # misfits named one by one; longer lists make big pods, slow schedulers
 
 
 class Need(Struct, frozen=True, gc=False):
@@ -34,6 +34,14 @@ class Need(Struct, frozen=True, gc=False):
     container: int  # the largest container
     pod: int  # the most that the kubelet gives out at one time for the pod
     aligned: tuple[int, ...]  # requests that must be whole cores
+
+
+class Fit(NamedTuple):
+    """What a pod asks for, and on which of the known nodes it can ever have it (bit sets)."""
+
+    need: Need
+    eligible: int  # the nodes that its author allows
+    fits: int  # those of them that could admit it
 
 
 class Rule(NamedTuple):
@@ -48,12 +56,12 @@ class Rule(NamedTuple):
         return self.requirement.key == names.NODE_NAME_FIELD
 
 
-def need_of(alignment: Alignment) -> Need:
+def need_of(result: Iterable[Asked]) -> Need:
     """Return what a pod will ask of a node: only whole requests get exclusive CPUs."""
     largest = 0
     whole: list[tuple[Kind, int]] = []
     aligned: set[int] = set()
-    for container, millis, ours in alignment.result:
+    for container, millis, ours in result:
         if millis % 1000 == 0:
             value = millis // 1000
             largest = max(largest, value)
@@ -90,13 +98,14 @@ def fitting(nodes: Nodes, need: Need, mask: int) -> int:
     return mask
 
 
-def rules(nodes: Nodes, need: Need, eligible: int, fits: int) -> list[Rule]:
+def rules(nodes: Nodes, fit: Fit) -> list[Rule]:
     """Return the requirements that keep a pod off the eligible nodes that it can never fit.
 
-    `fits` are those of the eligible nodes that it could: what `fitting` returned. A rule on a label
-    goes for all nodes that have it, so none is made that would keep out one of these: its kubelet
-    may run without full-pcpus-only, or its label be older than what its admin wrote.
+    A rule on a label goes for all nodes that have it, so none is made that would keep out one that
+    fits: its kubelet may run without full-pcpus-only, or its label be older than what its admin
+    wrote.
     """
+    need, eligible, fits = fit
     left = unnamed = eligible & ~fits  # what one rule is made for needs no other
     found: list[Rule] = []
 

@@ -25,6 +25,11 @@ DECISION: Final = "evencore.io/decision"
 # The label that we set on pods whose placement the rejections of their owner steer.
 STEERING: Final = "evencore.io/steering"
 EXCLUDED: Final = "excluded"
+HELD: Final = "held"
+RELEASED: Final = "released"
+
+# The scheduling gate that holds a pod; the controller takes it off.
+HOLD: Final = "evencore.io/hold"
 
 # Labels that the controller sets on nodes: static facts only.
 NODE: Final = "evencore.io/node"
@@ -32,8 +37,23 @@ THREADS_PER_CORE: Final = "evencore.io/threads-per-core"
 MAX_CONTAINER_CPUS: Final = "evencore.io/max-container-cpus"
 MAX_POD_CPUS: Final = "evencore.io/max-pod-cpus"
 
+# The annotation in which the controller says why it set each of these labels (a JSON map).
+LABEL_REASONS: Final = "evencore.io/label-reasons"
+
+# The annotation that the controller writes on a node that rejected pods when room appeared there.
+ROOM_SINCE: Final = "evencore.io/room-since"
+
 # The annotation that an admin may write on a node to tell what cannot be seen from outside.
 NODE_TOPOLOGY: Final = "evencore.io/topology"
+
+# Reasons of our Events.
+CPU_ALIGNED: Final = "CPUAligned"
+TOPOLOGY_REJECTED: Final = "TopologyRejected"
+NODE_EXCLUDED: Final = "NodeExcluded"
+POD_HELD: Final = "PodHeld"
+POD_RELEASED: Final = "PodReleased"
+NEVER_FITS: Final = "NeverFits"
+REJECTED_PODS_DELETED: Final = "RejectedPodsDeleted"
 
 # Names of Kubernetes that we look at.
 MIRROR_POD: Final = "kubernetes.io/config.mirror"

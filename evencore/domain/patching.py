@@ -47,8 +47,23 @@ def operations(pod: PodView, decision: Decision) -> list[Operation]:
         patch += _cpu(resources, change)
     if decision.required or decision.preferred:
         patch += _affinity(spec, decision)
+    if decision.gate is not None:
+        patch += _gate(spec, wanted=decision.gate)
     patch += _metadata(pod, decision, original)
     return patch
+
+
+def _gate(spec: PodSpec, *, wanted: bool) -> list[Operation]:
+    """Put our scheduling gate on or take it off; those of others stay."""
+    path = "/spec/schedulingGates"
+    if not wanted:
+        position = spec.gates.index(names.HOLD)
+        return [
+            {"op": "test", "path": f"{path}/{position}/name", "value": names.HOLD},
+            {"op": "remove", "path": f"{path}/{position}"},
+        ]
+    gate = {"name": names.HOLD}
+    return [_add(path, [gate]) if spec.scheduling_gates is None else _add(f"{path}/-", gate)]
 
 
 def _add(path: str, value: object) -> Operation:

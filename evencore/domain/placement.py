@@ -1,4 +1,4 @@
-"""Where a pod may go: rung 2 keeps it off misfits, rung 3 off nodes that rejected its like."""
+"""Where a pod may go: off misfits (rung 2), off nodes that rejected its like (3), or held (4)."""
 
 from __future__ import annotations
 
@@ -8,20 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 
 from evencore.domain import names
-from evencore.domain.fit import (
-    LONGEST_NAME_LIST,
-    Need,
-    Rule,
-    missing_rules,
-    not_in,
-    rules,
-    still_missing,
-)
+from evencore.domain.fit import Fit, Need, Rule, missing_rules, not_in, rules, still_missing
 from evencore.domain.policy import OnRejection, Policy, TopologyMode
+from evencore.domain.rejection import owner_key
 from evencore.domain.selectors import required_terms
 from evencore.domain.snapshot import Snapshot
-from evencore.domain.text import one_of
-from evencore.domain.verdict import exclusions
+from evencore.domain.text import clock, one_of
+from evencore.domain.verdict import NOTHING, Candidates, Verdict, verdict
 from evencore.domain.views import PodSpec, PodView
 
 if TYPE_CHECKING:
@@ -56,12 +49,19 @@ def may_be_ours(requirement: Requirement) -> bool:
 
 
 class Placement(NamedTuple):
-    """What rungs 2 and 3 do to a pod."""
+    """What rungs 2 to 4 do to a pod."""
 
     required: tuple[Rule, ...] = ()
     preferred: tuple[Rule, ...] = ()
     steering: str | None = None
+    hold: str | None = None  # in words, if the pod is to be held
     warnings: tuple[str, ...] = ()
+
+    @property
+    def sentences(self) -> list[str]:
+        """Everything that is done, in words."""
+        found = [s for rule in self.required + self.preferred for s in rule.sentences]
+        return [*found, self.hold] if self.hold else found
 
 
 _ANYWHERE = Placement()
@@ -70,72 +70,123 @@ _ANYWHERE = Placement()
 _MOST_TERMS = 200
 
 
-def place(case: Case, asked: PodPolicy, need: Need, eligible: int, fits: int) -> Placement:
-    """Keep the pod off eligible nodes that do not fit, and off those that rejected its like."""
-    excluded = _exclusions(case, asked)
-    if fits == eligible and not excluded:
+def place(case: Case, asked: PodPolicy, fit: Fit) -> Placement:
+    """Keep a new pod off eligible nodes that do not fit and off those that rejected its like.
+
+    After too many rejections, or where that leaves nowhere to go, hold it.
+    """
+    judged = judge(case, asked, fit.fits)
+    if fit.fits == fit.eligible and judged == NOTHING:
         return _ANYWHERE  # nearly every pod
     warnings: list[str] = []
-    if eligible and not fits:
-        warnings.append(f"no known node can ever admit this pod: {_asks(need)}")
-    if case.spec.node_name and excluded:
+    if fit.eligible and not fit.fits:
+        warnings.append(no_node(fit.need))
+    if case.spec.node_name and judged.exclusions:
         warnings.append("spec.nodeName is set: the exclusion of nodes has no effect")
     if case.spec.node_name or _of_daemon_set(case.pod):
         return Placement(warnings=tuple(warnings))
-    nodes, terms = case.snapshot.nodes, required_terms(case.spec)
-    misfits = [] if asked.topology is TopologyMode.OFF else rules(nodes, need, eligible, fits)
-    soft = asked.topology is TopologyMode.PREFERRED
-    steer: tuple[Rule, ...] = ()
-    # Where no node is known that the pod may use, there are others than we know of.
-    if excluded and (_leaves_a_node(case, fits, excluded) or not eligible):
-        steer = missing_rules(terms, _exclusion_rules(nodes, excluded))
-    required = (() if soft else missing_rules(terms, misfits)) + steer
-    if required and terms is not None and len(terms) > _MOST_TERMS:
-        warnings.append(
-            f"its required node affinity has {len(terms)} terms, too many to write into: "
-            "nodes are not kept off"
+    rules = misfit_rules(case, asked, fit)
+    if names.HOLD in case.spec.gates:  # an earlier pass of ours: the controller goes on from there
+        return rules._replace(warnings=(*warnings, *rules.warnings))
+    if judged.hold:
+        until = clock(case.now + case.policy.holds.longest)
+        return rules._replace(
+            steering=names.HELD,
+            hold=f"held, until {until} at most: {judged.hold}",
+            warnings=(*warnings, *rules.warnings),
         )
-        required = steer = ()
-    return Placement(
-        required,
-        tuple(misfits) if soft and not _has_preferred(case.spec, misfits) else (),
-        names.EXCLUDED if steer else None,
-        tuple(warnings),
+    # Where no node is known that the pod may use, there are others than we know of.
+    if judged.exclusions and fit.eligible and not _left(case, fit.fits, judged.exclusions):
+        judged = NOTHING
+    rules = with_exclusions(case, rules, judged.exclusions, names.EXCLUDED)
+    return rules._replace(warnings=(*warnings, *rules.warnings))
+
+
+def place_released(case: Case, asked: PodPolicy, fit: Fit, *, forced: bool) -> Placement:
+    """Place a held pod that is let go: off all that is excluded, but with one door open.
+
+    Of excluded nodes that would leave nowhere to go, those whose exclusion ends first are tried.
+    `forced`: it was held too long; it is kept off all, and a new node or time will open a door.
+    """
+    excluded = list(judge(case, asked, fit.fits).exclusions)
+    while not forced and excluded and fit.eligible and not _left(case, fit.fits, excluded):
+        excluded.pop()  # the longest come first
+    rules = misfit_rules(case, asked, fit)
+    return with_exclusions(case, rules, excluded, names.RELEASED)._replace(steering=names.RELEASED)
+
+
+def judge(case: Case, asked: PodPolicy, fits: int) -> Verdict:
+    """Return the verdict about the pod's owner, as far as its author wants it carried out."""
+    owner = case.pod.controller
+    if owner is None or asked.on_rejection is OnRejection.REPORT:
+        return NOTHING
+    snapshot = case.snapshot
+    evidence = snapshot.evidence.of(owner_key(owner, case.namespace), case.now)
+    if not evidence.times:
+        return NOTHING
+    found = verdict(evidence, owner, _candidates(case, fits), case.now, case.policy)
+    return found if asked.on_rejection is OnRejection.HOLD else found._replace(hold=None)
+
+
+def misfit_rules(case: Case, asked: PodPolicy, fit: Fit) -> Placement:
+    """Rung 2 alone."""
+    if asked.topology is TopologyMode.OFF or fit.fits == fit.eligible:
+        return _ANYWHERE
+    wanted = rules(case.snapshot.nodes, fit)
+    if asked.topology is TopologyMode.PREFERRED:
+        return Placement(preferred=() if _has_preferred(case.spec, wanted) else tuple(wanted))
+    return _checked(case, missing_rules(required_terms(case.spec), wanted))
+
+
+def with_exclusions(
+    case: Case, placement: Placement, excluded: Sequence[Exclusion], steering: str
+) -> Placement:
+    """Add rung 3."""
+    wanted = _exclusion_rules(case.snapshot.nodes, excluded)
+    steer = missing_rules(required_terms(case.spec), wanted)
+    if not steer:
+        return placement
+    found = _checked(case, placement.required + steer)
+    return found._replace(
+        preferred=placement.preferred, steering=steering if found.required else None
     )
 
 
-def _asks(need: Need) -> str:
-    return one_of([f"{need.container} CPUs in one container", f"{need.pod} in all"], last="and")
+def _checked(case: Case, required: tuple[Rule, ...]) -> Placement:
+    """Leave a pod alone that has too many terms to write into."""
+    terms = required_terms(case.spec)
+    if required and terms is not None and len(terms) > _MOST_TERMS:
+        return Placement(
+            warnings=(
+                (
+                    f"its required node affinity has {len(terms)} terms, too many to write into: "
+                    "nodes are not kept off"
+                ),
+            )
+        )
+    return Placement(required)
+
+
+def _left(case: Case, fits: int, excluded: Sequence[Exclusion]) -> int:
+    """Return the known nodes that are left on which the pod can run."""
+    return _candidates(case, fits).without(excluded)
+
+
+def _candidates(case: Case, fits: int) -> Candidates:
+    nodes = case.snapshot.nodes
+    return Candidates(nodes, nodes.index.allowed(case.spec) & fits, case.snapshot.rooms)
+
+
+def no_node(need: Need) -> str:
+    """Say that a pod is too large for every known node."""
+    asks = one_of([f"{need.container} CPUs in one container", f"{need.pod} in all"], last="and")
+    return f"no known node can ever admit this pod: {asks}"
 
 
 def _of_daemon_set(pod: PodView) -> bool:
     """Tell whether the pod is bound to one node: kept off it, it would run nowhere."""
     owner = pod.controller
     return owner is not None and owner.kind == "DaemonSet"
-
-
-def _exclusions(case: Case, asked: PodPolicy) -> list[Exclusion]:
-    if not case.snapshot.rejections or asked.on_rejection is OnRejection.REPORT:
-        return []
-    owner = case.pod.controller
-    if owner is None:
-        return []
-    seen = case.snapshot.rejections.get(owner.uid)
-    if not seen:
-        return []
-    return exclusions(seen, case.now, case.policy.exclusions)[:LONGEST_NAME_LIST]
-
-
-def _leaves_a_node(case: Case, fits: int, excluded: Sequence[Exclusion]) -> bool:
-    """Tell whether a known node is left on which the pod can run.
-
-    A pod that is kept off every node would wait for ever. Holding it is the controller's work.
-    """
-    index = case.snapshot.nodes.index
-    left = index.allowed(case.spec) & fits
-    for exclusion in excluded:
-        left &= ~index.named(exclusion.node)
-    return bool(left)
 
 
 def _exclusion_rules(nodes: Nodes, excluded: Sequence[Exclusion]) -> list[Rule]:

@@ -117,6 +117,43 @@ class Exclusions(_Strict):
         return self
 
 
+class Holds(_Strict):
+    """When an owner's next pods are held by a scheduling gate, and let go again (rung 4)."""
+
+    # So many rejections ...
+    after: Annotated[int, Field(ge=1, le=10)] = 3
+    # ... or, for a Job, so many: each one uses up its backoffLimit ...
+    after_for_jobs: Annotated[int, Field(ge=1, le=10)] = 1
+    # ... within this time.
+    within: Duration = timedelta(minutes=10)
+    # Pods are let go this long after the newest rejection, the first time; then it doubles ...
+    first_release: Duration = timedelta(seconds=10)
+    # ... up to this,
+    slowest_release: Duration = timedelta(minutes=15)
+    # or, where room has appeared since, up to this.
+    release_with_room: Duration = timedelta(seconds=30)
+    # No pod is held longer.
+    longest: Duration = timedelta(minutes=15)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Holds:
+        if self.first_release > self.slowest_release:
+            raise ValueError(
+                f"firstRelease ({_written(self.first_release)}) is above "
+                f"slowestRelease ({_written(self.slowest_release)})"
+            )
+        return self
+
+
+class Rejections(_Strict):
+    """Which rejections count, and how many rejected pods are kept for people to read."""
+
+    # Rejections so soon after the start of a node's kubelet tell nothing about its room.
+    after_kubelet_start: Duration = timedelta(minutes=2)
+    # Rejected pods of an owner that are never cleaned up: the newest so many.
+    keep: Annotated[int, Field(ge=0, le=100)] = 3
+
+
 class Policy(_Strict):
     """The policy file: defaults for pods and namespaces that say nothing themselves."""
 
@@ -134,6 +171,8 @@ class Policy(_Strict):
     # Namespaces that never take part, whatever their labels say.
     ignored_namespaces: frozenset[str] = frozenset({"kube-system", "evencore-system"})
     exclusions: Exclusions = Field(default_factory=Exclusions)
+    holds: Holds = Field(default_factory=Holds)
+    rejections: Rejections = Field(default_factory=Rejections)
 
     @classmethod
     def from_mapping(cls, value: object, source: str = "policy") -> Policy:

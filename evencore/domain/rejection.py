@@ -11,8 +11,11 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from evencore.domain import names
+from evencore.domain.policy import WIDTHS
+
 if TYPE_CHECKING:
-    from evencore.domain.views import FailedPodView, PodView
+    from evencore.domain.views import FailedPodView, OwnerReference, PodView
 
 
 class Kind(Enum):
@@ -38,17 +41,22 @@ _EXCLUDING = (Kind.NO_FREE_CORES, Kind.NO_ALIGNED_NUMA, Kind.UNEXPECTED)
 class Rejection:
     """One pod that its kubelet refused."""
 
-    uid: str
-    owner_uid: str
+    uid: str  # of the pod
+    owner: str  # `evidence.owner_key`; empty where the witness tells none
     node: str
     kind: Kind
     reason: str  # as the kubelet wrote it
     at: datetime | None  # None: the object does not say
+    namespace: str = ""
+    pod: str = ""  # its name
+    width: int | None = None  # threads per core of the node, if the kubelet named them
+    released: bool = False  # it was a held pod that the controller had let go
 
 
 _NOT_A_MULTIPLE = re.compile(
     r"requested (?P<asked>[0-9]{1,9}) cpus not multiple cpus per core = (?P<width>[0-9]{1,9})"
 )
+_OF_CORES = re.compile(r"CPUs per core = (?P<width>[0-9]{1,9})")
 # Texts of the CPU, memory and device manager behind UnexpectedAdmissionError
 # (cm/cpumanager/cpu_assignment.go, memorymanager/policy_static.go, devicemanager/manager.go).
 _OF_A_MANAGER = re.compile(
@@ -88,11 +96,44 @@ def rejection_of(pod: PodView | FailedPodView) -> Rejection | None:
     kind = classify(status.reason, status.message)
     if kind is None:
         return None
-    at = _time(status.start_time) or _time(meta.creation_timestamp)
-    return Rejection(meta.uid or "", owner.uid, node, kind, status.reason or "", at)
+    return Rejection(
+        meta.uid or "",
+        owner_key(owner, meta.namespace),
+        node,
+        kind,
+        status.reason or "",
+        read_time(status.start_time) or read_time(meta.creation_timestamp),
+        meta.namespace or "",
+        meta.name or "",
+        named_width(status.message),
+        pod.steering == names.RELEASED,
+    )
 
 
-def _time(text: str | None) -> datetime | None:
+def owner_key(owner: OwnerReference, namespace: str | None) -> str:
+    """Return what identifies an owner in the evidence.
+
+    It is the uid, which changes with the template of a Deployment, so that a new one starts
+    without a past. A StatefulSet goes by its name: its controller deletes a rejected pod at once,
+    and the Event that is left tells the pod's name, but no owner.
+    """
+    return stateful_set_key(namespace, owner.name) if owner.kind == "StatefulSet" else owner.uid
+
+
+def stateful_set_key(namespace: str | None, name: str) -> str:
+    """Return what identifies a StatefulSet in the evidence."""
+    return f"StatefulSet/{namespace or ''}/{name}"
+
+
+def named_width(message: str | None) -> int | None:
+    """Return the threads per core that a kubelet named in a rejection; only ones that exist."""
+    found = _NOT_A_MULTIPLE.search(message or "") or _OF_CORES.search(message or "")
+    width = int(found["width"]) if found else None
+    return width if width in WIDTHS else None
+
+
+def read_time(text: str | None) -> datetime | None:
+    """Read a time as Kubernetes writes it; None for what is none."""
     try:
         at = datetime.fromisoformat(text) if text else None
         return at.astimezone(UTC) if at is not None and at.tzinfo is not None else None

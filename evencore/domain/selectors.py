@@ -19,7 +19,7 @@ from evencore.domain import names
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from evencore.domain.views import PodSpec, Requirement, Term
+    from evencore.domain.views import Affinity, PodSpec, Requirement, Term
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,20}")  # what strconv.ParseInt(value, 10, 64) reads
 _INT64 = 2**63
@@ -206,3 +206,21 @@ class NodeIndex:
                     values[value] = values.get(value, 0) | 1 << bit
             self._by_key[key] = values
         return values
+
+
+def excluded_nodes(affinity: Affinity | None) -> frozenset[str]:
+    """Return the nodes that required affinity names to keep a pod off, as rung 3 does it.
+
+    Those are their names, or what `evencore.io/node` says on them, which is the name if it is short
+    enough; in any term, for rung 3 writes into all of them.
+    """
+    node_affinity = affinity.node_affinity if affinity else None
+    required = node_affinity.required if node_affinity else None
+    return frozenset(
+        value
+        for term in (required.node_selector_terms if required else None) or ()
+        for requirement in (*(term.match_expressions or ()), *(term.match_fields or ()))
+        if requirement.operator == "NotIn"
+        and requirement.key in (names.NODE, names.NODE_NAME_FIELD)
+        for value in requirement.values or ()
+    )

@@ -11,14 +11,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from evencore.domain.evidence import Ledger
 from evencore.domain.quantity import QuantityError, parse_millis
 from evencore.domain.resources import CPU
 from evencore.domain.selectors import NodeIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
 
-    from evencore.domain.rejection import Rejection
     from evencore.domain.topology import NodeFacts
     from evencore.domain.views import LimitRangeView, NamespaceView
 
@@ -94,14 +95,6 @@ def maxima(limit_ranges: Iterable[LimitRangeView]) -> dict[str, Maxima]:
     }
 
 
-def by_owner(rejections: Iterable[Rejection]) -> dict[str, tuple[Rejection, ...]]:
-    """Group rejections by the uid of their owner."""
-    groups: defaultdict[str, list[Rejection]] = defaultdict(list)
-    for rejection in rejections:
-        groups[rejection.owner_uid].append(rejection)
-    return {owner: tuple(group) for owner, group in groups.items()}
-
-
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """The cluster as far as a decision may look at it. Empty = nothing is known."""
@@ -109,4 +102,6 @@ class Snapshot:
     nodes: Nodes = field(default_factory=Nodes)
     namespaces: Mapping[str, NamespaceView] = field(default_factory=dict)
     maxima: Mapping[str, Maxima] = field(default_factory=dict)  # by namespace
-    rejections: Mapping[str, tuple[Rejection, ...]] = field(default_factory=dict)  # by owner uid
+    # These two go on growing: what kubelets reject is to be known at once.
+    evidence: Ledger = field(default_factory=Ledger)
+    rooms: Mapping[str, datetime] = field(default_factory=dict)  # node → more room since

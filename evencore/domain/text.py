@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import TYPE_CHECKING
 
 from evencore.domain.quantity import format_millis
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime, timedelta
 
 _LONGEST = 40  # characters of somebody's value within a sentence
 
@@ -38,3 +40,15 @@ def cut(text: str, limit: int) -> str:
     if len(encoded) < limit:
         return text
     return encoded[: limit - 4].decode(errors="ignore") + "..."
+
+
+def clock(at: datetime) -> str:
+    """Show a moment as sentences do: "10:42Z"."""
+    return f"{at.astimezone(UTC):%H:%MZ}"
+
+
+def duration(time: timedelta) -> str:
+    """Show a duration as people write it: "90s", "2m", "1h30m"."""
+    seconds = round(time.total_seconds())
+    parts = ((seconds // 3600, "h"), (seconds // 60 % 60, "m"), (seconds % 60, "s"))
+    return "".join(f"{number}{unit}" for number, unit in parts if number) or "0s"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -18,10 +18,12 @@ from pydantic.alias_generators import to_camel
 from evencore.domain import names
 from evencore.domain.policy import WIDTHS, PolicyError, Width, checked
 from evencore.domain.quantity import QuantityError, parse_millis
+from evencore.domain.rejection import read_time
 from evencore.domain.text import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from evencore.domain.views import NodeView, TopologyView
 
@@ -74,24 +76,40 @@ class NodeFacts:
     problems: tuple[str, ...] = ()  # what an admin wrote and we could not read
 
 
+class Told(NamedTuple):
+    """What people and agents tell of a node; labels are not among it."""
+
+    admin: Topology  # in the annotation
+    seen: Topology  # in its NodeResourceTopology
+    problems: tuple[str, ...] = ()  # what the admin wrote and we could not read
+
+
+def told(node: NodeView, topology: TopologyView | None = None) -> Told:
+    """Read the annotation of a node and its NodeResourceTopology. Never raises."""
+    metadata = node.metadata
+    name = (metadata.name if metadata else None) or ""
+    text = ((metadata.annotations if metadata else None) or {}).get(names.NODE_TOPOLOGY)
+    admin, problems = _annotation(text, name) if text is not None else (Topology(), ())
+    return Told(admin, _discovered(topology) if topology is not None else Topology(), problems)
+
+
 def node_facts(node: NodeView, topology: TopologyView | None = None) -> NodeFacts:
     """Put together what all sources tell of a node. Never raises; see NodeFacts.problems."""
     metadata = node.metadata
     name = (metadata.name if metadata else None) or ""
     labels = (metadata.labels if metadata else None) or {}
-    text = ((metadata.annotations if metadata else None) or {}).get(names.NODE_TOPOLOGY)
-    admin, problems = _annotation(text, name) if text is not None else (Topology(), ())
-    seen = _discovered(topology) if topology is not None else Topology()
+    admin, seen, problems = told(node, topology)
 
     width = admin.threads_per_core or _width_label(labels)  # NodeResourceTopologies tell none
     numa = admin.numa or seen.numa
     policy = admin.policy or seen.policy
     scope = admin.scope or seen.scope
-    max_container, max_pod = _largest(numa, policy, scope, width or 1)
+    max_container, max_pod = largest(numa, policy, scope, width or 1)
     if admin.numa is None:  # labels go before what is discovered
-        told = _number(labels, names.MAX_CONTAINER_CPUS), _number(labels, names.MAX_POD_CPUS)
-        max_container = max_container if told[0] is None else told[0]
-        max_pod = max_pod if told[1] is None else told[1]
+        told_container = number_of(labels.get(names.MAX_CONTAINER_CPUS))
+        told_pod = number_of(labels.get(names.MAX_POD_CPUS))
+        max_container = max_container if told_container is None else told_container
+        max_pod = max_pod if told_pod is None else told_pod
     return NodeFacts(
         name,
         labels,
@@ -103,7 +121,20 @@ def node_facts(node: NodeView, topology: TopologyView | None = None) -> NodeFact
     )
 
 
-def _largest(
+def room_since(node: NodeView) -> datetime | None:
+    """Return since when there has been more room on a node: what it rejected before is no news.
+
+    That is since the controller saw it (annotation), or since the node was made.
+    """
+    metadata = node.metadata
+    if metadata is None:
+        return None
+    seen = read_time((metadata.annotations or {}).get(names.ROOM_SINCE))
+    made = read_time(metadata.creation_timestamp)
+    return max((at for at in (seen, made) if at), default=None)
+
+
+def largest(
     numa: list[int] | None, policy: TopologyPolicy | None, scope: Scope | None, width: int
 ) -> tuple[int | None, int | None]:
     """Return the largest aligned request of a container and of a pod that may ever be admitted.
@@ -152,13 +183,13 @@ def _discovered(view: TopologyView) -> Topology:
 
 
 def _width_label(labels: Mapping[str, str]) -> int | None:
-    width = _number(labels, names.THREADS_PER_CORE)
+    width = number_of(labels.get(names.THREADS_PER_CORE))
     return width if width in WIDTHS else None
 
 
 _NUMBER = re.compile(r"[0-9]{1,6}")
 
 
-def _number(labels: Mapping[str, str], key: str) -> int | None:
-    text = labels.get(key, "")
-    return int(text) if _NUMBER.fullmatch(text) else None
+def number_of(label: str | None) -> int | None:
+    """Read a label that holds a number; None for what is none."""
+    return int(label) if label and _NUMBER.fullmatch(label) else None

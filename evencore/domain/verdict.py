@@ -1,19 +1,51 @@
-"""What the rejections of one owner mean for its next pod. So far rung 3: exclusion."""
+"""What the rejections of one owner mean for its next pod: rung 3, exclusion, and rung 4, holding.
+
+A function of values, the same for webhook and controller (design, section 5).
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from evencore.domain.text import count
+from evencore.domain.evidence import MOST_TIMES
+from evencore.domain.text import clock, count, duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-    from evencore.domain.policy import Exclusions
-    from evencore.domain.rejection import Rejection
+    from evencore.domain.evidence import Evidence, OnNode
+    from evencore.domain.policy import Exclusions, Holds, Policy
+    from evencore.domain.snapshot import Nodes
+
+MOST_EXCLUSIONS: Final = 20
+"""Nodes excluded one by one; longer lists make big pods and slow schedulers."""
+
+HELD_KINDS: Final = {
+    "ReplicaSet": "apps",
+    "ReplicationController": "",
+    "StatefulSet": "apps",
+    "Job": "batch",
+}
+"""Kind → API group of the owners whose pods may be held and cleaned up: those of Kubernetes itself.
+Operators may do anything to a pod that they find gated, or gone (docs/decisions/0009), and some
+have kinds of these names: batch.volcano.sh has Jobs, apps.kruise.io StatefulSets."""
+
+
+class Owning(Protocol):
+    """What is asked of an ownerReference."""
+
+    @property
+    def api_version(self) -> str: ...  # noqa: D102  as in ownerReferences
+    @property
+    def kind(self) -> str: ...  # noqa: D102
+
+
+def may_be_held(owner: Owning) -> bool:
+    """Tell whether the pods of an owner may be held."""
+    group, _, _ = owner.api_version.rpartition("/")
+    return HELD_KINDS.get(owner.kind) == group
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,33 +60,83 @@ class Exclusion:
     @property
     def sentence(self) -> str:
         """The exclusion in words: "not on n1 until 10:42Z: TopologyAffinityError, 2 rejections"."""
-        until = f"{self.until:%H:%MZ}"
         times = count(self.rejections, "rejection")
-        return f"not on {self.node} until {until}: {self.reason}, {times}"
+        return f"not on {self.node} until {clock(self.until)}: {self.reason}, {times}"
+
+
+class Verdict(NamedTuple):
+    """What is to be done to the next pod of an owner."""
+
+    exclusions: tuple[Exclusion, ...] = ()  # the longest first
+    hold: str | None = None  # why the pod is to be held
+
+
+NOTHING: Final = Verdict()
 
 
 def exclusions(
-    rejections: Iterable[Rejection], now: datetime, times: Exclusions
-) -> list[Exclusion]:
-    """Return the nodes that are excluded for the owner of these rejections, longest first.
+    seen: Iterable[OnNode], rooms: Mapping[str, datetime], now: datetime, times: Exclusions
+) -> tuple[Exclusion, ...]:
+    """Return the nodes that are excluded for the owner of this evidence, longest first.
 
     A node is excluded for `times.initial` * 2^(rejections there - 1) after the newest rejection,
-    at most `times.maximum`. One that does not say when it happened, or says a time to come (clocks
-    differ), counts as of now.
+    at most `times.maximum`; less if there has been more room on it since (`rooms`: since when).
     """
-
-    def at(rejection: Rejection) -> datetime:
-        return rejection.at or now
-
-    by_node: defaultdict[str, dict[str, Rejection]] = defaultdict(dict)
-    for rejection in rejections:
-        if rejection.kind.excludes:
-            by_node[rejection.node][rejection.uid] = rejection
     found = []
-    for node, there in by_node.items():
-        newest = max(there.values(), key=at)
-        doublings = min(len(there) - 1, 16)  # 2^16 times anything is above any maximum
-        until = min(at(newest), now) + min(times.initial * 2**doublings, times.maximum)
-        if until > now:
-            found.append(Exclusion(node, until, newest.reason, len(there)))
-    return sorted(found, key=lambda e: (-e.until.timestamp(), e.node))
+    for node, newest, number, reason in seen:
+        doublings = min(number - 1, 16)  # 2^16 times anything is above any maximum
+        until = newest + min(times.initial * 2**doublings, times.maximum)
+        room = rooms.get(node)
+        if until > now and (room is None or room < newest):
+            found.append(Exclusion(node, until, reason, number))
+    return tuple(sorted(found, key=lambda e: (-e.until.timestamp(), e.node)))
+
+
+class Candidates(NamedTuple):
+    """The nodes on which a pod could run, as a bit set over all that are known."""
+
+    nodes: Nodes
+    usable: int
+    rooms: Mapping[str, datetime]  # since when there has been more room on a node
+
+    def without(self, excluded: Iterable[Exclusion]) -> int:
+        """Return those that are left when some are excluded."""
+        left = self.usable
+        for exclusion in excluded:
+            left &= ~self.nodes.index.named(exclusion.node)
+        return left
+
+
+def verdict(
+    evidence: Evidence, owner: Owning, candidates: Candidates, now: datetime, policy: Policy
+) -> Verdict:
+    """Judge the next pod of an owner."""
+    if not evidence.times:
+        return NOTHING
+    excluded = exclusions(evidence.nodes, candidates.rooms, now, policy.exclusions)
+    if not may_be_held(owner):
+        return Verdict(excluded[:MOST_EXCLUSIONS])
+    return Verdict(
+        excluded[:MOST_EXCLUSIONS],
+        _often(evidence, owner.kind, now, policy.holds) or _nowhere(excluded, candidates),
+    )
+
+
+def _often(evidence: Evidence, kind: str, now: datetime, holds: Holds) -> str | None:
+    """Hold after so many rejections; a Job sooner, for each one uses up its backoffLimit."""
+    enough = holds.after_for_jobs if kind == "Job" else holds.after
+    recent = sum(now - at < holds.within for at in evidence.times)
+    if recent < enough:
+        return None
+    last = evidence.nodes[0]
+    number = f"{recent} or more rejections" if recent == MOST_TIMES else count(recent, "rejection")
+    return f"{number} within {duration(holds.within)}, the last on {last.node}: {last.reason}"
+
+
+def _nowhere(excluded: tuple[Exclusion, ...], candidates: Candidates) -> str | None:
+    """Hold where too many nodes would have to be named, or none would be left."""
+    if len(excluded) > MOST_EXCLUSIONS:
+        return f"more than {MOST_EXCLUSIONS} nodes have just rejected its like"
+    if excluded and candidates.usable and not candidates.without(excluded):
+        return f"every node that it may use has just rejected its like: {excluded[0].reason}"
+    return None

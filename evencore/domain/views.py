@@ -23,6 +23,8 @@ from msgspec.inspect import (
     type_info,
 )
 
+from evencore.domain import names
+
 # gc=False: these trees have no cycles, so the collector need not walk them in the admission path.
 
 
@@ -97,6 +99,12 @@ class PodOS(Struct, frozen=True, gc=False):
     name: str | None = None
 
 
+class SchedulingGate(Struct, frozen=True, gc=False):
+    """One entry of spec.schedulingGates: the scheduler waits until all are gone."""
+
+    name: str = ""
+
+
 class PodSpec(Struct, frozen=True, gc=False, rename="camel"):
     """spec of a pod."""
 
@@ -107,11 +115,18 @@ class PodSpec(Struct, frozen=True, gc=False, rename="camel"):
     affinity: Affinity | None = None
     os: PodOS | None = None
     resources: Resources | None = None
+    scheduling_gates: list[SchedulingGate] | None = None
+
+    @property
+    def gates(self) -> tuple[str, ...]:
+        """The names of the scheduling gates."""
+        return tuple(gate.name for gate in self.scheduling_gates or ())
 
 
-class OwnerReference(Struct, frozen=True, gc=False):
+class OwnerReference(Struct, frozen=True, gc=False, rename="camel"):
     """One entry of metadata.ownerReferences."""
 
+    api_version: str = ""
     kind: str = ""
     name: str = ""
     uid: str = ""
@@ -155,12 +170,23 @@ class PodView(Struct, frozen=True, gc=False):
     @property
     def controller(self) -> OwnerReference | None:
         """The ownerReference with controller: true, as metav1.GetControllerOf finds it."""
-        return _controller(self.meta.owner_references)
+        return controller_of(self.meta.owner_references)
+
+    @property
+    def steering(self) -> str | None:
+        """The label evencore.io/steering."""
+        return (self.meta.labels or {}).get(names.STEERING)
 
     @staticmethod
     def from_dict(value: object) -> PodView:
         """Read a pod from any value; what cannot be read is left out. Never raises."""
         return read(PodView, value)[0]
+
+
+class SteeringLabels(Struct, frozen=True, gc=False, rename={"steering": names.STEERING}):
+    """The one label of a failed pod that matters: whether it was held before."""
+
+    steering: str | None = None
 
 
 class OwnedMetadata(Struct, frozen=True, gc=False, rename="camel"):
@@ -169,8 +195,12 @@ class OwnedMetadata(Struct, frozen=True, gc=False, rename="camel"):
     name: str | None = None
     namespace: str | None = None
     uid: str | None = None
+    labels: SteeringLabels | None = None
     owner_references: list[OwnerReference] | None = None
+    finalizers: list[str] | None = None
     creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: Any = None
 
 
 class BoundSpec(Struct, frozen=True, gc=False, rename="camel"):
@@ -189,10 +219,17 @@ class FailedPodView(Struct, frozen=True, gc=False):
     @property
     def controller(self) -> OwnerReference | None:
         """The ownerReference with controller: true."""
-        return _controller(self.metadata.owner_references if self.metadata else None)
+        return controller_of(self.metadata.owner_references if self.metadata else None)
+
+    @property
+    def steering(self) -> str | None:
+        """The label evencore.io/steering."""
+        labels = self.metadata.labels if self.metadata else None
+        return labels.steering if labels else None
 
 
-def _controller(references: list[OwnerReference] | None) -> OwnerReference | None:
+def controller_of(references: list[OwnerReference] | None) -> OwnerReference | None:
+    """Return the ownerReference with controller: true, as metav1.GetControllerOf finds it."""
     for owner in references or ():
         if owner.controller is True:
             return owner
@@ -260,6 +297,54 @@ class TopologyView(Struct, frozen=True, gc=False, rename="camel"):
     topology_policies: list[str] | None = None
     zones: list[Zone] | None = None
     attributes: list[NamedValue] | None = None
+
+
+class ObjectReference(Struct, frozen=True, gc=False):
+    """Which object an Event is about."""
+
+    kind: str | None = None
+    namespace: str | None = None
+    name: str | None = None
+    uid: str | None = None
+
+
+class EventSource(Struct, frozen=True, gc=False):
+    """Who tells, in the old shape."""
+
+    component: str | None = None
+    host: str | None = None
+
+
+class EventSeries(Struct, frozen=True, gc=False, rename="camel"):
+    """How often an Event was told again, in the new shape."""
+
+    count: Any = None
+    last_observed_time: str | None = None
+
+
+class EventView(Struct, frozen=True, gc=False, rename="camel"):
+    """An Event of core/v1 or events.k8s.io/v1: one store, two shapes; `events` puts them together.
+
+    Fields of the second shape come last.
+    """
+
+    metadata: OwnedMetadata | None = None
+    involved_object: ObjectReference | None = None
+    reason: str | None = None
+    message: str | None = None
+    source: EventSource | None = None
+    last_timestamp: str | None = None
+    event_time: str | None = None
+    count: Any = None
+    series: EventSeries | None = None
+    reporting_component: str | None = None
+    reporting_instance: str | None = None
+    regarding: ObjectReference | None = None
+    note: str | None = None
+    deprecated_source: EventSource | None = None
+    deprecated_last_timestamp: str | None = None
+    deprecated_count: Any = None
+    reporting_controller: str | None = None
 
 
 _NO_METADATA = Metadata()

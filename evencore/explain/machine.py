@@ -61,6 +61,7 @@ def _pod(pod: PodReport) -> Object:
             for container in pod.containers
         ],
         "placement": list(pod.placement),
+        "hold": pod.hold,
         "warnings": list(pod.warnings),
         "notes": list(found.notes),
         "patch": list(pod.patch),

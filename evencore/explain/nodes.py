@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from evencore.domain.fit import fitting, misfit
 from evencore.domain.placement import may_be_ours
+from evencore.domain.rejection import owner_key
 from evencore.domain.verdict import exclusions
 from evencore.domain.views import Affinity, NodeAffinity, NodeSelector, PodSpec, Term
 
@@ -41,7 +42,7 @@ class NodesReport:
     fit: tuple[str, ...]
     may_fit: tuple[str, ...]  # nothing is known of their cores
     others: tuple[NodeGroup, ...]
-    rejected: tuple[str, ...] = ()  # rejected pods of its owner lately, and yet not excluded
+    rejected: tuple[str, ...] = ()  # rejected pods of its owner lately, and are not excluded
 
 
 @dataclass(slots=True)
@@ -64,8 +65,11 @@ class Surveyor:
     def _nodes(self) -> Nodes:
         return self.snapshot.nodes
 
-    def survey(self, pod: PodView, decision: Decision) -> NodesReport | None:
-        """Sort the nodes; None if none is known or if nothing was decided about the pod."""
+    def survey(self, pod: PodView, namespace: str, decision: Decision) -> NodesReport | None:
+        """Sort the nodes; None if none is known or if nothing was decided about the pod.
+
+        `namespace`: where the pod will be; a manifest need not say.
+        """
         need, spec = decision.need, pod.spec
         if need is None or spec is None or decision.denial or not self._nodes.facts:
             return None
@@ -83,7 +87,7 @@ class Surveyor:
         for reason, mask in self._reasons(eligible & ~fits, need).items():
             groups[reason, True] |= mask & ~open_to_it
             groups[reason, False] |= mask & open_to_it
-        excluded = {e.node: e for e in self._exclusions(pod)}
+        excluded = {e.node: e for e in self._exclusions(pod, namespace)}
         for node in self._nodes.within(fits & ~open_to_it):
             reason = _excluded(node.name, excluded.get(node.name))
             groups[reason, True] |= index.named(node.name)
@@ -110,10 +114,13 @@ class Surveyor:
             self._misfits[misfits, need] = found
         return found
 
-    def _exclusions(self, pod: PodView) -> list[Exclusion]:
+    def _exclusions(self, pod: PodView, namespace: str) -> tuple[Exclusion, ...]:
         owner = pod.controller
-        seen = self.snapshot.rejections.get(owner.uid, ()) if owner and owner.uid else ()
-        return exclusions(seen, self.now, self.policy.exclusions)
+        if owner is None:
+            return ()
+        evidence = self.snapshot.evidence.of(owner_key(owner, namespace), self.now)
+        times = self.policy.exclusions
+        return exclusions(evidence.nodes, self.snapshot.rooms, self.now, times)
 
     def _named(self, mask: int) -> tuple[str, ...]:
         names = self._names.get(mask)

@@ -62,6 +62,7 @@ class PodReport:
     threads_per_core: int | None = None  # that it is aligned to
     containers: tuple[ContainerReport, ...] = ()
     placement: tuple[str, ...] = ()
+    hold: str | None = None  # in words, if it would be held by a scheduling gate
     warnings: tuple[str, ...] = ()
     patch: tuple[Operation, ...] = ()
     nodes: NodesReport | None = None  # None: no node is known, or none matters
@@ -151,9 +152,10 @@ def _pod(found: FoundPod, policy: Policy, surveyor: Surveyor) -> PodReport:
             for rule in decision.required + decision.preferred
             for sentence in rule.sentences
         ),
+        hold=decision.hold,
         warnings=tuple(warning for warning in decision.warnings if warning != reason),
         patch=patch,
-        nodes=surveyor.survey(pod, decision),
+        nodes=surveyor.survey(pod, found.namespace, decision),
         admission=_admission(found.namespace, policy, snapshot),
     )
 

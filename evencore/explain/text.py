@@ -73,6 +73,8 @@ def _pod(pod: PodReport, pen: _Pen) -> Iterator[str]:
     if pod.threads_per_core is not None:
         yield from pen.lines("cpu", _table(pod.containers))
     yield from pen.lines("place", pod.placement)
+    if pod.hold:
+        yield from pen.lines("hold", [pod.hold], _WARN)
     if pod.nodes is not None:
         yield from pen.lines("nodes", _nodes(pod.nodes))
     yield from pen.lines("patch", [_operation(dict(o)) for o in pod.patch])
@@ -137,7 +139,7 @@ def _nodes(nodes: NodesReport) -> Iterator[str]:
         what = "not" if group.kept_off else "would reject it"
         yield f"{number} {what}: {group.reason}{_some(group.nodes)}"
     if nodes.rejected:
-        yield f"rejected lately and yet not excluded{_some(nodes.rejected)}"
+        yield f"rejected its like lately and not excluded{_some(nodes.rejected)}"
 
 
 def _some(names: tuple[str, ...]) -> str:

@@ -9,24 +9,24 @@ from __future__ import annotations
 import logging
 import threading
 from dataclasses import replace
+from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from evencore.domain.rejection import Rejection, rejection_of
+from evencore.domain.evidence import Ledger
 from evencore.domain.snapshot import Nodes, Snapshot, maxima
-from evencore.domain.topology import node_facts
-from evencore.domain.views import FailedPodView, LimitRangeView, NamespaceView, NodeView
-from evencore.kube.source import (
-    FAILED_PODS,
-    LIMIT_RANGES,
-    NAMESPACES,
-    NODES,
-    ClusterSource,
-    Kind,
-)
+from evencore.domain.topology import node_facts, room_since
+from evencore.domain.views import LimitRangeView, NamespaceView, NodeView
+from evencore.kube.source import LIMIT_RANGES, NAMESPACES, NODES, ClusterSource, Kind
+from evencore.kube.witnesses import WITNESSES, Witnesses
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evencore.domain.policy import Policy
     from evencore.domain.topology import NodeFacts
     from evencore.kube.client import Client
+    from evencore.kube.source import Listener
 
 _log = logging.getLogger(__name__)
 
@@ -34,17 +34,28 @@ _KINDS: Final = {
     "nodes": Kind(NODES, NodeView),
     "namespaces": Kind(NAMESPACES, NamespaceView),
     "limitranges": Kind(LIMIT_RANGES, LimitRangeView),
-    "failed pods": Kind(FAILED_PODS, FailedPodView),
 }
 
 
 class LiveSnapshot:
     """Mirrors a cluster as far as admission decisions look at it. Call it for the Snapshot."""
 
-    def __init__(self, client: Client) -> None:
-        self._source = ClusterSource(client, _KINDS, self._changed)
-        self._rejections: dict[str, tuple[Rejection, ...]] = {}
-        self._snapshot = Snapshot(rejections=self._rejections)
+    def __init__(
+        self,
+        client: Client,
+        policy: Policy,
+        more: Mapping[str, Kind] = MappingProxyType({}),
+        listener: Listener | None = None,
+    ) -> None:
+        """`more`: what else to watch, or differently; `listener` is told of every change."""
+        self._source = ClusterSource(client, {**_KINDS, **WITNESSES, **more}, self._changed)
+        self._listener = listener
+        self._rooms: dict[str, datetime] = {}
+        self._snapshot = Snapshot(
+            evidence=Ledger(policy.rejections.after_kubelet_start, threading.Lock()),
+            rooms=self._rooms,
+        )
+        self._witnesses = Witnesses(self._snapshot.evidence, lambda: datetime.now(UTC))
         self._facts: dict[str, tuple[NodeView, NodeFacts]] = {}
         self._work = threading.Event()
         self._stopping = False
@@ -70,32 +81,29 @@ class LiveSnapshot:
         waiting = self._source.synced()
         return f"waiting for the first list of {', '.join(waiting)}" if waiting else None
 
-    def _changed(self, name: str, _key: str, before: Any, after: Any) -> None:  # noqa: ANN401  see source.Listener
-        if name == "failed pods":
-            self._forget(before)
-            self._learn(after)
-        else:
+    def objects(self, name: str) -> Mapping[str, Any]:
+        """Give the objects of a kind, by namespace/name or name; see `source`."""
+        return self._source.objects(name)
+
+    def _changed(self, name: str, key: str, before: Any, after: Any) -> None:  # noqa: ANN401  see source.Listener
+        if name in WITNESSES:
+            self._witnesses.changed(name, before, after)
+        if name == "nodes":
+            self._room(before, after)
+        if name in _KINDS:
             self._work.set()
+        if self._listener is not None:
+            self._listener(name, key, before, after)
 
-    # Only the thread that watches failed pods writes here; a reader gets the tuple of one owner
-    # whole, old or new.
-
-    def _learn(self, pod: FailedPodView | None) -> None:
-        rejection = rejection_of(pod) if pod is not None else None
-        if rejection is not None:
-            have = self._rejections.get(rejection.owner_uid, ())
-            self._rejections[rejection.owner_uid] = (*have, rejection)
-
-    def _forget(self, pod: FailedPodView | None) -> None:
-        rejection = rejection_of(pod) if pod is not None else None
-        if rejection is None:
-            return
-        have = self._rejections.get(rejection.owner_uid, ())
-        left = tuple(r for r in have if r.uid != rejection.uid)
-        if left:
-            self._rejections[rejection.owner_uid] = left
+    def _room(self, before: NodeView | None, after: NodeView | None) -> None:
+        """Note since when there is more room on a node; only the thread of the nodes writes."""
+        node = after or before
+        name = (node.metadata.name if node and node.metadata else None) or ""
+        since = room_since(after) if after else None
+        if since:
+            self._rooms[name] = since
         else:
-            self._rejections.pop(rejection.owner_uid, None)
+            self._rooms.pop(name, None)
 
     def _build(self) -> None:
         while True:

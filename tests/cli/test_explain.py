@@ -146,7 +146,7 @@ def test_the_problems_of_all_files_are_told_at_once() -> None:
 in double quotes
         evencore: policy.yaml: cpu: must be 'round-up', 'warn', 'deny' or 'keep', not 'rond-up'
         evencore: policy.yaml: colour: unknown; allowed here: cpu, defaultThreadsPerCore, \
-exclusions, ignoredNamespaces, onRejection, roundFrom, topology
+exclusions, holds, ignoredNamespaces, onRejection, rejections, roundFrom, topology
         """)
 
 
@@ -155,6 +155,7 @@ POD_KEYS = {
     "containers",
     "document",
     "file",
+    "hold",
     "kind",
     "name",
     "namespace",

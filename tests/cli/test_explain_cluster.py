@@ -91,18 +91,17 @@ def test_only_some_names_are_shown_to_people_and_all_to_machines() -> None:
 def made(kind: str) -> str:
     template = {"spec": json.loads(pod(4))["spec"]}
     spec = {"jobTemplate": {"spec": {"template": template}}, "template": template}
-    return json.dumps(
-        {"kind": kind, "metadata": {"name": "web", "namespace": "shop"}, "spec": spec}
-    )
+    group = "batch/v1" if kind in ("Job", "CronJob") else "apps/v1"
+    metadata = {"name": "web", "namespace": "shop"}
+    return json.dumps({"apiVersion": group, "kind": kind, "metadata": metadata, "spec": spec})
 
 
 @pytest.mark.parametrize(
     ("kind", "owner_kind", "owner", "excluded"),
     [
         ("StatefulSet", "StatefulSet", "web", True),
-        ("Job", "Job", "web", True),
         ("Deployment", "ReplicaSet", "web-5d4f8", True),
-        ("CronJob", "Job", "web-29384756", True),
+        ("ReplicaSet", "ReplicaSet", "web", True),
         ("Deployment", "ReplicaSet", "web-api-5d4f8", False),
         ("StatefulSet", "StatefulSet", "other", False),
         ("DaemonSet", "DaemonSet", "web", False),  # bound to its node: exclusion would end it
@@ -122,9 +121,32 @@ def test_failed_pods_exclude_their_node_from_the_next_pods_of_the_same_owner(
         assert unfit(one) == {(reason, True): ["n1"]}
 
 
-def test_a_node_that_cannot_be_excluded_is_told() -> None:
+@pytest.mark.parametrize(("kind", "owner"), [("Job", "web"), ("CronJob", "web-29384756")])
+def test_a_pod_that_would_be_held_is_told_with_the_reason(kind: str, owner: str) -> None:
+    """Of a Job after one rejection; where it may go is decided when it is let go."""
+    nodes = [node(name, threadsPerCore=2) for name in ("n1", "n2")]
+    cluster = dump("cluster.json", *nodes, rejected("Job", owner))
+    one = only("-f", "-", "--nodes", cluster, stdin=made(kind))
+    why = "1 rejection within 10m, the last on n1: TopologyAffinityError"
+    assert one["hold"] == f"held, until 10:55Z at most: {why}"
+    assert (one["outcome"], one["placement"]) == ("changed", [])
+    assert (one["nodes"]["fit"], one["nodes"]["rejectedLately"]) == (["n1", "n2"], ["n1"])
+    text = run("-f", "-", "--nodes", cluster, stdin=made(kind)).stdout
+    assert f"  hold    held, until 10:55Z at most: {why}\n" in text
+    assert "          rejected its like lately and not excluded (n1)\n" in text
+
+
+def test_a_pod_that_would_be_held_is_a_change() -> None:
     cluster = dump("cluster.json", node("n1", threadsPerCore=2), rejected("Job", "web"))
-    one = only("-f", "-", "--nodes", cluster, stdin=made("Job"))
+    assert run("-f", "-", "--nodes", cluster, "--fail-on-change", stdin=made("Job")).exit_code == 1
+
+
+def test_a_node_that_cannot_be_excluded_is_told() -> None:
+    """The last one that is left to an owner whose pods are not held."""
+    cluster = dump("cluster.json", node("n1", threadsPerCore=2), rejected("Job", "web"))
+    policy = write("policy.yaml", "onRejection: exclude")
+    one = only("-f", "-", "--nodes", cluster, "--policy", policy, stdin=made("Job"))
+    assert one["hold"] is None
     assert (one["nodes"]["fit"], one["nodes"]["rejectedLately"]) == (["n1"], ["n1"])
 
 

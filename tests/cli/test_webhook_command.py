@@ -66,6 +66,7 @@ def test_it_follows_a_cluster_and_is_ready_when_it_has_read_it(tmp_path: Path) -
         (tmp_path / "kubeconfig").write_text(yaml.safe_dump(config))
         for path in ("namespaces", "limitranges", "pods"):
             cluster.script(f"/api/v1/{path}", a_list([]))
+        cluster.otherwise("/api/v1/events", a_list([]))
         flags = ["--kubeconfig", str(tmp_path / "kubeconfig")]
         with webhook(tmp_path, *flags, ready=False) as server:
             reason = server.wait_for(503)

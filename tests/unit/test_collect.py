@@ -17,7 +17,7 @@ def test_an_empty_snapshot_knows_nothing() -> None:
     assert known.nodes.facts == ()
     assert not known.namespaces
     assert not known.maxima
-    assert not known.rejections
+    assert not known.evidence.owners()
 
 
 def test_each_kind_finds_its_place() -> None:
@@ -28,7 +28,7 @@ def test_each_kind_finds_its_place() -> None:
     assert [f.width for f in found.snapshot.nodes.facts] == [4]
     assert list(found.snapshot.namespaces) == ["apps"]
     assert found.snapshot.maxima == {"apps": Maxima(container=CpuMaximum(3000, "lr"))}
-    assert [r.node for r in found.snapshot.rejections["rs-1"]] == ["n1"]
+    assert [r.node for r in found.snapshot.evidence.all_of("rs-1")] == ["n1"]
 
 
 def test_a_node_resource_topology_finds_its_node_in_any_order() -> None:
@@ -43,7 +43,7 @@ def test_other_kinds_are_left() -> None:
 
 
 def test_only_rejected_pods_leave_a_trace() -> None:
-    assert collect([pod().owner().obj]).snapshot.rejections == {}
+    assert not collect([pod().owner().obj]).snapshot.evidence.owners()
 
 
 def test_the_newest_rejection_dates_a_dump() -> None:

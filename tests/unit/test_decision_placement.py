@@ -165,7 +165,7 @@ EXCLUSIONS: dict[str, tuple[Pod, list[Pod], list[str]]] = {
     "a node that refused": (owned(), [failed("n1")], ["n2", "n3"]),
     "two nodes": (owned(), [failed("n1"), failed("n3")], ["n2"]),
     "every node: then none, for the pod would wait for ever": (
-        owned(),
+        owned().annotate("evencore.io/on-rejection", "exclude"),
         [failed("n1"), failed("n2"), failed("n3")],
         ["n1", "n2", "n3"],
     ),
@@ -277,7 +277,7 @@ def test_no_more_than_twenty_nodes_are_excluded_and_the_freshest_evidence_counts
     refusing = [
         failed(f"n{n:02}").rejected(f"n{n:02}", ago=timedelta(seconds=n)) for n in range(30)
     ]
-    answer = admit(owned(), snapshot(*refusing))
+    answer = admit(owned().annotate("evencore.io/on-rejection", "exclude"), snapshot(*refusing))
     assert answer.required is not None
     ((part, found),) = answer.required[0].items()
     assert part == "matchFields"

@@ -9,6 +9,7 @@ from builders import Node, expression, fields, labels, node, pod, snapshot
 
 from evencore.domain.fit import (
     LONGEST_NAME_LIST,
+    Fit,
     Need,
     Rule,
     fitting,
@@ -78,7 +79,7 @@ def requirements(asked: Need, *built: Node) -> dict[str, list[str]]:
     nodes = snapshot(*built).nodes
     eligible = nodes.index.all
     found: dict[str, list[str]] = {}
-    for rule in rules(nodes, asked, eligible, fitting(nodes, asked, eligible)):
+    for rule in rules(nodes, Fit(asked, eligible, fitting(nodes, asked, eligible))):
         assert rule.requirement.operator == "NotIn"
         found.setdefault(rule.requirement.key, []).extend(rule.requirement.values or ())
     return found
@@ -137,13 +138,13 @@ def test_no_more_than_twenty_nodes_are_named() -> None:
 def test_only_eligible_nodes_count() -> None:
     nodes = snapshot(node("n1").largest(4), node("n2").largest(22)).nodes
     asked, eligible = need(6), nodes.index.named("n2")
-    assert rules(nodes, asked, eligible, fitting(nodes, asked, eligible)) == []
+    assert rules(nodes, Fit(asked, eligible, fitting(nodes, asked, eligible))) == []
 
 
 def test_a_rule_says_what_it_is_for() -> None:
     nodes = snapshot(node("n1").largest(2, 9), node("n2").width(4), node("n3").width(8)).nodes
     asked = Need(6, 6, (2, 6))
-    found = rules(nodes, asked, nodes.index.all, fitting(nodes, asked, nodes.index.all))
+    found = rules(nodes, Fit(asked, nodes.index.all, fitting(nodes, asked, nodes.index.all)))
     assert [rule.sentences for rule in found] == [
         ("not on nodes of 2 CPUs per container: 6 needed",),
         ("not on nodes of 4 or 8 threads per core: 2 and 6 CPUs are not whole cores there",),

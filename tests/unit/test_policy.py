@@ -28,6 +28,16 @@ def test_the_defaults_are_those_of_the_documentation() -> None:
         "roundFrom": "0",
         "ignoredNamespaces": Policy().as_written()["ignoredNamespaces"],
         "exclusions": {"initial": "120s", "maximum": "900s"},
+        "holds": {
+            "after": 3,
+            "afterForJobs": 1,
+            "within": "600s",
+            "firstRelease": "10s",
+            "slowestRelease": "900s",
+            "releaseWithRoom": "30s",
+            "longest": "900s",
+        },
+        "rejections": {"afterKubeletStart": "120s", "keep": 3},
     }
 
 
@@ -79,7 +89,7 @@ def test_a_policy_reads_what_it_writes() -> None:
         pytest.param(
             {"topolgy": "off"},
             "topolgy: unknown; allowed here: cpu, defaultThreadsPerCore, exclusions, "
-            "ignoredNamespaces, onRejection, roundFrom, topology",
+            "holds, ignoredNamespaces, onRejection, rejections, roundFrom, topology",
             id="an unknown key, with the known ones",
         ),
         pytest.param(
@@ -96,6 +106,16 @@ def test_a_policy_reads_what_it_writes() -> None:
             {"exclusions": {"initial": "20m", "maximum": "10m"}},
             "exclusions: initial (1200s) is above maximum (600s)",
             id="times that contradict each other",
+        ),
+        pytest.param(
+            {"holds": {"firstRelease": "20m"}},
+            "holds: firstRelease (1200s) is above slowestRelease (900s)",
+            id="releases that would slow down to a faster pace",
+        ),
+        pytest.param(
+            {"holds": {"after": 0}},
+            "holds.after: must be greater than or equal to 1, not 0",
+            id="a hold without a reason",
         ),
         pytest.param(
             {"exclusions": {"maximum": 5}},

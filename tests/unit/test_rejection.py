@@ -121,11 +121,12 @@ def test_only_what_another_node_may_cure_excludes_a_node(kind: Kind, *, want: bo
 def test_a_failed_pod_tells_all_of_its_rejection() -> None:
     assert rejection_of(failed("n1").view) == Rejection(
         uid="rs-1/n1/1",
-        owner_uid="rs-1",
+        owner="rs-1",
         node="n1",
         kind=Kind.NO_ALIGNED_NUMA,
         reason="TopologyAffinityError",
         at=NOW - timedelta(seconds=10),
+        pod=failed("n1").obj["metadata"]["name"],
     )
 
 

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 import pytest
 from builders import NOW
 
+from evencore.domain.evidence import Evidence, Ledger
 from evencore.domain.policy import Exclusions
 from evencore.domain.rejection import Kind, Rejection
-from evencore.domain.verdict import exclusions
+from evencore.domain.verdict import Exclusion, exclusions
 
 MINUTE = timedelta(minutes=1)
 
@@ -25,9 +26,22 @@ def rejection(
     return Rejection(uid or f"{node}/{ago}/{kind}", "rs-1", node, kind, reason, at)
 
 
-def ends(*rejections: Rejection, now: datetime = NOW) -> dict[str, timedelta]:
+def evidence(*rejections: Rejection, now: datetime = NOW) -> Evidence:
+    ledger = Ledger()
+    for one in rejections:
+        ledger.pod(one, now)
+    return ledger.of("rs-1", now)
+
+
+def found(
+    *rejections: Rejection, times: Exclusions | None = None, **rooms: datetime
+) -> tuple[Exclusion, ...]:
+    return exclusions(evidence(*rejections).nodes, rooms, NOW, times or Exclusions())
+
+
+def ends(*rejections: Rejection, **rooms: datetime) -> dict[str, timedelta]:
     """Node -> how much longer it is excluded."""
-    return {e.node: e.until - now for e in exclusions(rejections, now, Exclusions())}
+    return {e.node: e.until - NOW for e in found(*rejections, **rooms)}
 
 
 @pytest.mark.parametrize(
@@ -48,8 +62,8 @@ def test_an_exclusion_ends() -> None:
 
 
 def test_nodes_do_not_share_their_rejections() -> None:
-    found = ends(rejection("n1"), rejection("n2", uid="a"), rejection("n2", uid="b"))
-    assert found == {"n1": 2 * MINUTE, "n2": 4 * MINUTE}
+    two = ends(rejection("n1"), rejection("n2", uid="a"), rejection("n2", uid="b"))
+    assert two == {"n1": 2 * MINUTE, "n2": 4 * MINUTE}
 
 
 def test_one_pod_counts_once() -> None:
@@ -66,24 +80,25 @@ def test_what_another_node_cannot_cure_excludes_nothing(kind: Kind) -> None:
 
 
 def test_the_longest_exclusion_comes_first_then_the_name() -> None:
-    found = ends(
+    order = ends(
         rejection("n3"), rejection("n1"), rejection("n2", uid="a"), rejection("n2", uid="b")
     )
-    assert list(found) == ["n2", "n1", "n3"]
+    assert list(order) == ["n2", "n1", "n3"]
 
 
 def test_nothing_is_excluded_without_evidence() -> None:
-    assert exclusions([], NOW, Exclusions()) == []
+    assert ends() == {}
 
 
 def test_the_times_are_settings() -> None:
-    times = Exclusions(initial=timedelta(seconds=10), maximum=timedelta(seconds=15))
-    found = exclusions([rejection(uid="a"), rejection(uid="b")], NOW, times)
-    assert [e.until - NOW for e in found] == [timedelta(seconds=15)]
+    times = Exclusions(initial=30 * MINUTE, maximum=45 * MINUTE)
+    assert [e.until - NOW for e in found(rejection(), times=times)] == [30 * MINUTE]
+    twice = rejection(uid="a"), rejection(uid="b")
+    assert [e.until - NOW for e in found(*twice, times=times)] == [45 * MINUTE]
 
 
 def test_an_exclusion_can_be_switched_off_by_a_time_of_zero() -> None:
-    assert exclusions([rejection()], NOW, Exclusions(initial=timedelta(0))) == []
+    assert found(rejection(), times=Exclusions(initial=timedelta(0))) == ()
 
 
 @pytest.mark.parametrize(
@@ -100,10 +115,9 @@ def test_an_exclusion_can_be_switched_off_by_a_time_of_zero() -> None:
     ],
 )
 def test_an_exclusion_says_where_until_when_and_why(rejections: list[Rejection], want: str) -> None:
-    (found,) = exclusions(rejections, NOW, Exclusions())
-    assert found.sentence == want
+    (exclusion,) = found(*rejections)
+    assert exclusion.sentence == want
 
 
 def test_a_rejection_in_the_future_counts_as_of_now() -> None:
-    found = ends(rejection(ago=timedelta(hours=-3)))
-    assert found == ends(rejection(ago=timedelta(0)))
+    assert ends(rejection(ago=timedelta(hours=-3))) == ends(rejection(ago=timedelta(0)))

@@ -68,7 +68,11 @@ Step = Answer | Stream | Mute
 
 
 class ScriptedServer:
-    """Plays `script(path, *steps)`; a path without a step left holds a watch open, fails a list."""
+    """Plays `script(path, *steps)`; a path without a step left holds a watch open, fails a list.
+
+    A path may say `?` and a fieldSelector, and is then for requests with that one.
+    `otherwise(path, answer)` is what lists of a path are then answered, for ever.
+    """
 
     def __init__(
         self,
@@ -78,6 +82,7 @@ class ScriptedServer:
     ) -> None:
         self.now = now
         self._steps: dict[str, deque[Step]] = defaultdict(deque)
+        self._otherwise: dict[str, Answer] = {}
         self._changed = threading.Condition()
         self._closing = threading.Event()
         self._connections: set[socket.socket] = set()
@@ -113,6 +118,10 @@ class ScriptedServer:
         with self._changed:
             self._steps[path].extend(steps)
 
+    def otherwise(self, path: str, answer: Answer) -> None:
+        with self._changed:
+            self._otherwise[path] = answer
+
     def wait_seen(self, count: int, path: str | None = None) -> list[Seen]:
         """Wait until `count` requests (to `path`) have come; returns all that have."""
         with self._changed:
@@ -124,14 +133,18 @@ class ScriptedServer:
         return [one for one in self.seen if path in (None, one.path)]
 
     def take(self, seen: Seen) -> Step:
+        selected = f"{seen.path}?{seen.query.get('fieldSelector', '')}"
         with self._changed:
             self.seen.append(seen)
             self._changed.notify_all()
-            if self.brain is None and self._steps[seen.path]:
-                return self._steps[seen.path].popleft()
+            for path in (selected, seen.path):
+                if self.brain is None and self._steps[path]:
+                    return self._steps[path].popleft()
         if self.brain is not None:
             return self.brain(seen)
-        return Stream() if seen.watch else Answer(500, b"the script has ended")
+        if seen.watch:
+            return Stream()
+        return self._otherwise.get(seen.path, Answer(500, b"the script has ended"))
 
     def play(self, handler: BaseHTTPRequestHandler, step: Step) -> None:
         if isinstance(step, Answer):
@@ -216,8 +229,13 @@ def _shut(connection: socket.socket) -> None:
 
 
 def thing(name: str, payload: Any = "", version: int = 0, namespace: str = "") -> dict[str, Any]:  # noqa: ANN401  tests put odd values there
-    """Make an object as the API server would send it; `Thing` in support.py reads it."""
-    metadata = {"name": name, "uid": f"uid-{name}", "resourceVersion": str(version)}
+    """Make an object as the API server would send it; `Thing` in support.py reads it.
+
+    Without a version it is always news.
+    """
+    metadata = {"name": name, "uid": f"uid-{name}"}
+    if version:
+        metadata["resourceVersion"] = str(version)
     if namespace:
         metadata["namespace"] = namespace
     return {"kind": "Thing", "metadata": metadata, "payload": payload, "unknown": {"a": [1]}}

@@ -11,6 +11,7 @@ from builders import failed, limit_range, namespace, node
 from wire.scripted import PATIENCE_S, ScriptedServer, Stream, a_list, event
 from wire.support import client_of
 
+from evencore.domain.policy import Policy
 from evencore.domain.topology import NodeFacts, node_facts
 from evencore.kube.snapshots import LiveSnapshot
 
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
     from evencore.domain.views import NodeView
 
 NODES, NAMESPACES = "/api/v1/nodes", "/api/v1/namespaces"
-LIMIT_RANGES, PODS = "/api/v1/limitranges", "/api/v1/pods"
+LIMIT_RANGES, PODS, EVENTS = "/api/v1/limitranges", "/api/v1/pods", "/api/v1/events"
 
 
 @contextmanager
 def _live(server: ScriptedServer) -> Iterator[LiveSnapshot]:
     client = client_of(server)
-    live = LiveSnapshot(client)
+    live = LiveSnapshot(client, Policy())
     live.start()
     try:
         yield live
@@ -52,6 +53,7 @@ def _versioned(obj: dict, version: int) -> dict:
 def _empty(server: ScriptedServer, *but: str) -> None:
     for path in {NODES, NAMESPACES, LIMIT_RANGES, PODS} - set(but):
         server.script(path, a_list([]))
+    server.otherwise(EVENTS, a_list([]))  # several kinds of them are watched
 
 
 def _rejected(pod: Pod) -> dict:
@@ -146,7 +148,7 @@ def test_a_rejection_is_known_while_its_pod_can_be_seen(server: ScriptedServer) 
         Stream((event("ADDED", _versioned(second, 5)), event("DELETED", _versioned(first, 6)))),
     )
     with _live(server) as live:
-        _until(lambda: [r.node for r in live().rejections.get("rs-1", ())] == ["n2"])
+        _until(lambda: [r.node for r in live().evidence.all_of("rs-1")] == ["n2"])
 
 
 def test_the_last_rejection_of_an_owner_leaves_nothing_behind(server: ScriptedServer) -> None:
@@ -156,4 +158,4 @@ def test_the_last_rejection_of_an_owner_leaves_nothing_behind(server: ScriptedSe
     server.script(PODS, Stream((event("DELETED", _versioned(only, 5)),)))
     with _live(server) as live:
         server.wait_seen(2, PODS)
-        _until(lambda: live.missing() is None and "rs-1" not in live().rejections)
+        _until(lambda: live.missing() is None and not live().evidence.owners())

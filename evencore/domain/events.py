@@ -1,0 +1,85 @@
+"""What an Event says, whichever of its two shapes it has and whatever is null in it.
+
+core/v1 and events.k8s.io/v1 show the same stored objects; recorders of both generations fill
+different fields (staging/src/k8s.io/api/events/v1/types.go).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evencore.domain.rejection import Rejection, classify, named_width, read_time
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from evencore.domain.views import EventView
+
+
+class Told(NamedTuple):
+    """An Event, normalised."""
+
+    reason: str
+    kind: str  # of the object that it is about
+    namespace: str
+    name: str
+    uid: str
+    node: str | None  # of the kubelet that tells
+    at: datetime | None  # the last time
+    times: int  # it was told
+    message: str
+    by: str  # component
+
+
+def told(event: EventView) -> Told | None:
+    """Read an Event; None if it does not say what it is about."""
+    about, meta = event.involved_object or event.regarding, event.metadata
+    if about is None or not about.uid or not event.reason:
+        return None
+    series, source = event.series, event.source or event.deprecated_source
+    times = (
+        series.last_observed_time if series else None,
+        event.last_timestamp or event.deprecated_last_timestamp,
+        event.event_time,
+        meta.creation_timestamp if meta else None,
+    )
+    counts = (series.count if series else None, event.count, event.deprecated_count, 1)
+    return Told(
+        event.reason,
+        about.kind or "",
+        about.namespace or (meta.namespace if meta else None) or "",
+        about.name or "",
+        about.uid,
+        (source.host if source else None) or event.reporting_instance or None,
+        next((at for text in times if (at := read_time(text))), None),
+        next(number for number in counts if type(number) is int and number > 0),
+        event.message or event.note or "",
+        (source.component if source else None)
+        or event.reporting_component
+        or event.reporting_controller
+        or "",
+    )
+
+
+def rejection_in(said: Told) -> Rejection | None:
+    """Return the rejection of a pod that a kubelet tells of; None if it tells of something else."""
+    if said.kind != "Pod" or said.by != "kubelet" or not said.node:
+        return None
+    kind = classify(said.reason, said.message)
+    if kind is None:
+        return None
+    width = named_width(said.message)
+    return Rejection(
+        said.uid, "", said.node, kind, said.reason, said.at, said.namespace, said.name, width
+    )
+
+
+def kubelet_start_in(said: Told) -> tuple[str, datetime] | None:
+    """Return which node's kubelet has started, and when, if that is what the Event tells.
+
+    Every kubelet says so at its start (pkg/kubelet/kubelet.go, BirthCry); so does kube-proxy, in
+    the same words but for its name.
+    """
+    if said.kind != "Node" or said.by != "kubelet" or said.reason != "Starting" or not said.at:
+        return None
+    return said.name, said.at

@@ -1,0 +1,264 @@
+"""Evidence: the rejections of each owner that can still be seen, ready for a verdict.
+
+For: taking in what failed pods and Events tell, in any order, and handing out what a verdict looks
+at in a time that hardly grows with their number.
+Not for: what follows from it; that is `verdict`, `release` and `cleaning`.
+
+Nothing here is state of our own: whoever reads the same pods and Events has the same evidence.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, insort
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+from evencore.domain.rejection import stateful_set_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+
+    from evencore.domain.rejection import Rejection
+
+T = TypeVar("T", bound=tuple[object, ...])
+
+MEMORY: Final = timedelta(hours=1)
+"""How long a rejection counts: as long as an API server keeps Events (--event-ttl)."""
+RAN: Final = timedelta(seconds=5)
+"""An Event so long after status.startTime is of a pod that had been running: its kubelet restarted.
+For a new pod the kubelet writes both in the same breath."""
+
+_MOST_NODES: Final = 21  # one more than are ever excluded
+MOST_TIMES: Final = 16
+"""Of the newest rejections, and of the failed releases, a verdict sees so many one by one."""
+
+
+class Seen(NamedTuple):
+    """One rejection that counts; they are sorted by time."""
+
+    at: datetime
+    uid: str  # of the pod
+    node: str
+    reason: str
+    released: bool  # the controller had let the pod go, in vain
+
+
+class OnNode(NamedTuple):
+    """What an owner met on one node."""
+
+    node: str
+    newest: datetime
+    rejections: int
+    reason: str  # of the newest
+
+
+class Evidence(NamedTuple):
+    """What a verdict looks at; newest first, and no more than it can use."""
+
+    nodes: tuple[OnNode, ...] = ()
+    times: tuple[datetime, ...] = ()
+    failed_releases: tuple[datetime, ...] = ()
+
+    @property
+    def newest(self) -> datetime | None:
+        """When the newest rejection happened."""
+        return self.times[0] if self.times else None
+
+
+NONE: Final = Evidence()
+
+
+_ORDINAL = re.compile(r"(?P<owner>.+)-[0-9]{1,10}")
+
+
+class Ledger:
+    """All evidence. Threads may share it if they hand in a lock as `guard`.
+
+    `settle`: what is rejected within this time after its node's kubelet started tells nothing about
+    capacity, for then all running pods go through admission again.
+    """
+
+    def __init__(
+        self,
+        settle: timedelta = timedelta(minutes=2),
+        guard: AbstractContextManager[object] = nullcontext(),  # noqa: B008  it has no state
+    ) -> None:
+        self._settle = settle
+        self._guard = guard
+        self._owners: dict[str, _Owner] = {}
+        self._known: dict[str, _Known] = {}  # by uid of the pod
+        self._starts: dict[str, datetime] = {}  # newest start of each node's kubelet
+
+    def pod(self, rejection: Rejection, now: datetime) -> None:
+        """Take in a failed pod; one that does not say when it failed did so now."""
+        if not rejection.kind.excludes:
+            return
+        with self._guard:
+            known = self._known.setdefault(rejection.uid, _Known())
+            known.pod, known.owner = _seen(rejection, now), rejection.owner
+            self._settle_books(known)
+
+    def pod_gone(self, uid: str) -> None:
+        """Forget a failed pod that was deleted; what its Event tells stays."""
+        with self._guard:
+            if known := self._known.get(uid):
+                known.pod = None
+                self._settle_books(known)
+                self._tidy(uid, known)
+
+    def event(self, rejection: Rejection, now: datetime) -> None:
+        """Take in the Event of a rejection (`Rejection.owner` is empty: it tells none)."""
+        if not rejection.kind.excludes:
+            return
+        with self._guard:
+            known = self._known.setdefault(rejection.uid, _Known())
+            known.event = _seen(rejection, now)
+            if not known.owner and (match := _ORDINAL.fullmatch(rejection.pod)):
+                known.owner = stateful_set_key(rejection.namespace, match["owner"])
+            self._settle_books(known)
+
+    def event_gone(self, uid: str) -> None:
+        """Forget the Event of a rejection: it has expired."""
+        with self._guard:
+            if known := self._known.get(uid):
+                known.event = None
+                self._settle_books(known)
+                self._tidy(uid, known)
+
+    def kubelet_started(self, node: str, at: datetime) -> None:
+        """Take in that the kubelet of a node has started."""
+        with self._guard:
+            if at <= self._starts.get(node, at - self._settle):
+                return
+            self._starts[node] = at
+            for known in self._known.values():
+                if known.node == node:
+                    self._settle_books(known)
+
+    def of(self, owner: str, now: datetime) -> Evidence:
+        """Return the evidence of one owner (`owner_key`) as of `now`."""
+        with self._guard:
+            books = self._owners.get(owner)
+            return books.evidence(now) if books else NONE
+
+    def all_of(self, owner: str) -> Sequence[Seen]:
+        """Return every rejection of one owner that counts, oldest first."""
+        with self._guard:
+            books = self._owners.get(owner)
+            return tuple(books.all) if books else ()
+
+    def owners(self) -> list[str]:
+        """Return who has evidence at all."""
+        with self._guard:
+            return list(self._owners)
+
+    def _settle_books(self, known: _Known) -> None:
+        """Make the books say of one pod what its witnesses tell now."""
+        wanted = known.pod or known.event if known.owner and self._counts(known) else None
+        if known.booked == wanted:
+            return
+        books = self._owners.setdefault(known.owner, _Owner())
+        if known.booked:
+            books.remove(known.booked)
+        if wanted:
+            books.add(wanted)
+        elif not books.all:
+            del self._owners[known.owner]
+        known.booked = wanted
+
+    def _counts(self, known: _Known) -> bool:
+        witness = known.event or known.pod
+        if witness is None:
+            return False
+        if known.pod and witness.at - known.pod.at > RAN:
+            return False
+        start = self._starts.get(witness.node)
+        return start is None or not start <= witness.at < start + self._settle
+
+    def _tidy(self, uid: str, known: _Known) -> None:
+        if known.pod is None and known.event is None:
+            del self._known[uid]
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is known of one rejected pod, and what the books of its owner say of it."""
+
+    owner: str = ""
+    pod: Seen | None = None
+    event: Seen | None = None
+    booked: Seen | None = None
+
+    @property
+    def node(self) -> str | None:
+        witness = self.event or self.pod
+        return witness.node if witness else None
+
+
+@dataclass(slots=True)
+class _Owner:
+    """The books of one owner: all lists are sorted, oldest first."""
+
+    all: list[Seen] = field(default_factory=list)
+    released: list[Seen] = field(default_factory=list)
+    on_node: dict[str, list[Seen]] = field(default_factory=dict)
+    nodes: list[tuple[datetime, str]] = field(default_factory=list)  # newest on each node
+
+    def add(self, seen: Seen) -> None:
+        there = self.on_node.setdefault(seen.node, [])
+        if there:
+            _drop(self.nodes, (there[-1].at, seen.node))
+        insort(there, seen)
+        insort(self.nodes, (there[-1].at, seen.node))
+        insort(self.all, seen)
+        if seen.released:
+            insort(self.released, seen)
+
+    def remove(self, seen: Seen) -> None:
+        there = self.on_node[seen.node]
+        _drop(self.nodes, (there[-1].at, seen.node))
+        _drop(there, seen)
+        if there:
+            insort(self.nodes, (there[-1].at, seen.node))
+        else:
+            del self.on_node[seen.node]
+        _drop(self.all, seen)
+        if seen.released:
+            _drop(self.released, seen)
+
+    def evidence(self, now: datetime) -> Evidence:
+        since = now - MEMORY
+        nodes = []
+        for newest, node in islice(reversed(self.nodes), _MOST_NODES):
+            if newest < since:
+                break
+            there = self.on_node[node]
+            count = len(there) - bisect_left(there, (since,))
+            nodes.append(OnNode(node, min(newest, now), count, there[-1].reason))
+        return Evidence(
+            tuple(nodes),
+            _newest(self.all, since, now),
+            _newest(self.released, since, now),
+        )
+
+
+def _newest(found: list[Seen], since: datetime, now: datetime) -> tuple[datetime, ...]:
+    """Return the newest times; clocks differ, and one to come counts as now."""
+    return tuple(
+        min(seen.at, now) for seen in islice(reversed(found), MOST_TIMES) if seen.at >= since
+    )
+
+
+def _drop(found: list[T], item: T) -> None:
+    del found[bisect_left(found, item)]
+
+
+def _seen(rejection: Rejection, now: datetime) -> Seen:
+    at = rejection.at or now
+    return Seen(at, rejection.uid, rejection.node, rejection.reason, rejection.released)

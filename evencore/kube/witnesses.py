@@ -1,0 +1,70 @@
+"""The witnesses of rejections: failed pods, and Events as a second opinion.
+
+For: what must be watched to have evidence, and bringing each change into the Ledger.
+Not for: what evidence means.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from evencore.domain.events import kubelet_start_in, rejection_in, told
+from evencore.domain.rejection import rejection_of
+from evencore.domain.views import EventView, FailedPodView
+from evencore.kube.resource import Resource
+from evencore.kube.source import FAILED_PODS, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from evencore.domain.evidence import Ledger
+
+_FAILED_PODS: Final = "failed pods"
+_KUBELET_STARTS: Final = "kubelet starts"
+
+
+def _events(selector: str) -> Kind:
+    return Kind(Resource("/api/v1/events", field_selector=selector), EventView)
+
+
+# A StatefulSet's or DaemonSet's controller deletes a rejected pod at once; its Event stays. The
+# server selects: a cluster has far more Events than these.
+WITNESSES: Final = {
+    _FAILED_PODS: Kind(FAILED_PODS, FailedPodView),
+    "topology rejections": _events("reason=TopologyAffinityError"),
+    "alignment rejections": _events("reason=SMTAlignmentError"),
+    "other rejections": _events("reason=UnexpectedAdmissionError"),
+    _KUBELET_STARTS: _events("reason=Starting,involvedObject.kind=Node"),
+}
+"""Name → what to watch."""
+
+
+class Witnesses:
+    """Brings into a Ledger what is watched under the names of WITNESSES."""
+
+    def __init__(self, ledger: Ledger, now: Callable[[], datetime]) -> None:
+        self._ledger, self._now = ledger, now
+
+    def changed(self, name: str, before: Any, after: Any) -> None:  # noqa: ANN401  see source.Listener
+        """Take in one change; a `source.Listener` but for the key."""
+        if name == _FAILED_PODS:
+            self._pod(before, after)
+        else:
+            self._event(before, after)
+
+    def _pod(self, before: FailedPodView | None, after: FailedPodView | None) -> None:
+        rejection = rejection_of(after) if after else None
+        if rejection:
+            self._ledger.pod(rejection, self._now())
+        elif before and (gone := rejection_of(before)):
+            self._ledger.pod_gone(gone.uid)
+
+    def _event(self, before: EventView | None, after: EventView | None) -> None:
+        said = told(after) if after else None
+        if said and (rejection := rejection_in(said)):
+            self._ledger.event(rejection, self._now())
+        elif said and (start := kubelet_start_in(said)):
+            self._ledger.kubelet_started(*start)
+        elif before and (gone := told(before)):
+            self._ledger.event_gone(gone.uid)
