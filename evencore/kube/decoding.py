@@ -16,16 +16,19 @@ of resourceVersion, which changes at every heartbeat of a node.
 from __future__ import annotations
 
 import logging
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct, field
 
 from evencore.kube import errors
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _log = logging.getLogger(__name__)
 
-T = TypeVar("T", bound=Struct)
+T = TypeVar("T")
 
 UPSERT = "upsert"
 DELETE = "delete"
@@ -38,6 +41,9 @@ _KINDS = {
     "BOOKMARK": BOOKMARK,
     "ERROR": ERROR,
 }
+
+_LONGEST_VERSION = 20
+"""Digits of a 64-bit number; int() refuses thousands of them with an exception."""
 
 _NAMES_KEPT = 256
 """Names of unreadable objects that are remembered so that each is logged once."""
@@ -97,17 +103,22 @@ class Event(Struct, Generic[T], gc=False):
 class Decoder(Generic[T]):
     """Decodes pages and events of one resource into `view`; used by one thread.
 
+    `keep` makes of a view what is handed on, so that nobody holds in memory what nobody reads; it
+    may raise ValueError for an object that it cannot read. None: the view itself.
     `view` should not hold msgspec.Raw fields: they would keep the whole page in memory.
     """
 
-    def __init__(self, view: type[T], path: str) -> None:
+    def __init__(
+        self, view: type[Struct], path: str, keep: Callable[[Any], T] | None = None
+    ) -> None:
         self._path = path
+        self._keep: Callable[[Any], T] = keep or _whole
         self._view = msgspec.json.Decoder(view)
         self._head = msgspec.json.Decoder(_Head)
         self._page = msgspec.json.Decoder(_RawPage)
         self._event_head = msgspec.json.Decoder(_EventHead)
         # A generic alias made of a type that only the caller knows.
-        self._event_view: msgspec.json.Decoder[_EventView[T]] = msgspec.json.Decoder(
+        self._event_view: msgspec.json.Decoder[_EventView[Any]] = msgspec.json.Decoder(
             _EventView[view]  # type: ignore[valid-type]
         )
         self._named: set[str] = set()
@@ -129,8 +140,8 @@ class Decoder(Generic[T]):
         for item in raw.items or ():
             try:
                 metadata = self._head.decode(item).metadata
-                objects[_key(metadata)] = self._view.decode(item)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                objects[_key(metadata)] = self._keep(self._view.decode(item))
+            except (msgspec.DecodeError, ValueError) as error:
                 self._skip(_dig(item, "metadata"), error)
         return Page(objects, raw.metadata.resource_version, raw.metadata.token)
 
@@ -145,9 +156,9 @@ class Decoder(Generic[T]):
         version = metadata.resource_version or ""
         if kind == UPSERT:
             try:
-                found = self._event_view.decode(line).object
+                found = self._keep(self._event_view.decode(line).object)
                 return Event(UPSERT, _key(metadata), version, found)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            except (msgspec.DecodeError, ValueError) as error:
                 return self._unreadable(line, error)
         if kind == DELETE:
             return Event(DELETE, _key(metadata), version)
@@ -183,6 +194,19 @@ class Decoder(Generic[T]):
             self._path,
             errors.shortened(str(error)),
         )
+
+
+def is_repeat(version: str, known: str) -> bool:
+    """Tell whether a version is certainly not newer than the one that is known."""
+    return _is_number(version) and _is_number(known) and int(version) <= int(known)
+
+
+def _is_number(version: str) -> bool:
+    return version.isdecimal() and len(version) <= _LONGEST_VERSION
+
+
+def _whole(view: Any) -> Any:  # noqa: ANN401  what `keep` is, if nothing is left out
+    return view
 
 
 def _error(line: bytes) -> Event[Any]:

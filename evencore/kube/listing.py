@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from msgspec import Struct
-
 from evencore.kube.errors import Unreadable
 
 if TYPE_CHECKING:
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from evencore.kube.lifeline import Lifeline
     from evencore.kube.resource import Resource
 
-T = TypeVar("T", bound=Struct)
+T = TypeVar("T")
 
 
 class Listing(Generic[T]):

@@ -6,6 +6,10 @@ Not for: keeping the objects; that is `store`.
 
 After a list: watch from its version. A watch that ends as agreed: resume at once. 410: list
 again after a wait. Any other failure: resume from the last version after a wait.
+
+An event that is not newer than what we have is not handed on: a server that repeats itself must
+not turn the picture back. (Versions of one resource are comparable as integers, KEP-5504; what
+is no integer is taken as it comes.)
 """
 
 from __future__ import annotations
@@ -15,26 +19,26 @@ import random as _random
 import threading
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
-
-from msgspec import Struct
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from evencore.kube import errors, watching
 from evencore.kube.backoff import LONG_LIVED_S, Backoff, Pace
 from evencore.kube.clock import Clock, SystemClock
-from evencore.kube.decoding import DELETE, UPSERT, Decoder
+from evencore.kube.decoding import DELETE, UPSERT, Decoder, is_repeat
 from evencore.kube.lifeline import Lifeline
 from evencore.kube.listing import Listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from msgspec import Struct
+
     from evencore.kube.client import Client
     from evencore.kube.resource import Resource
 
 _log = logging.getLogger(__name__)
 
-T = TypeVar("T", bound=Struct)
+T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
 
 MOST_REFUSALS = 3
@@ -73,6 +77,7 @@ class Stats:
     watches: int = 0
     events: int = 0
     failures: int = 0
+    repeats: int = 0
     skipped: int = 0
     heard_at: float | None = None
 
@@ -88,17 +93,19 @@ class _Failure(NamedTuple):
 class Reflector(Generic[T]):
     """Mirrors one resource into `handler`. Run it in one thread: `run(stop)`.
 
+    Objects are decoded into `view`; `keep` makes of that what the handler gets (`decoding`).
     `on_synced` is called once, in that thread, after the first complete list; `synced` is set
     just before. `random` returns a number in [0, 1).
     """
 
-    def __init__(  # noqa: PLR0913  the last four are there for tests and have defaults
+    def __init__(  # noqa: PLR0913  the last five have defaults
         self,
         client: Client,
         resource: Resource,
-        view: type[T],
+        view: type[Struct],
         handler: Handler[T],
         *,
+        keep: Callable[[Any], T] | None = None,
         on_synced: Callable[[], None] | None = None,
         rules: Rules | None = None,
         clock: Clock | None = None,
@@ -111,7 +118,7 @@ class Reflector(Generic[T]):
         self._rules = rules or Rules()
         self._clock = clock or SystemClock()
         self._random = random
-        self._decoder = Decoder(view, resource.path)
+        self._decoder: Decoder[T] = Decoder(view, resource.path, keep)
         self._backoff = Backoff(random)
         self._pace = Pace()
         self._stats = Stats()
@@ -212,6 +219,9 @@ class Reflector(Generic[T]):
                     self._opened_at = now
                     continue
                 self._refusals = 0
+                if is_repeat(event.version, self._version):
+                    self._stats.repeats += 1
+                    continue
                 self._stats.events += 1
                 if event.kind == UPSERT and event.object is not None:
                     self._handler.upsert(event.key, event.object)

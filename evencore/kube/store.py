@@ -14,12 +14,10 @@ import threading
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from msgspec import Struct
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-T = TypeVar("T", bound=Struct)
+T = TypeVar("T")
 
 
 class Store(Generic[T]):

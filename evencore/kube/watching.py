@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from msgspec import Struct
-
 from evencore.kube import errors
 from evencore.kube.decoding import ERROR
 
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from evencore.kube.lifeline import Lifeline
     from evencore.kube.resource import Resource
 
-T = TypeVar("T", bound=Struct)
+T = TypeVar("T")
 
 SHORTEST_S, LONGEST_S = 240.0, 300.0
 """What we ask for as timeoutSeconds; jittered so that watches do not all end together."""

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import pytest
 import yaml
 from simulator_support import PATIENCE_S, PODS, pod
+from wire.support import FakeClock
 
 from evencore.kube.client import Client, connect
 from evencore.kube.election import Timing
 from evencore.kube.events import About, Event
 from evencore.kube.lease import Elector, LeaseName
 from evencore.kube.writer import NAME, Conflict, Done, Gone, Later, Ref, Refused, Writer
+from simulator import resources
 from simulator.faults import Fault, Switch
-from simulator.server import ApiServer
+from simulator.server import ApiServer, Options
+from simulator.store.table import DELETED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from simulator.store.table import Change
 
 NOW = datetime(2026, 11, 30, 10, 42, tzinfo=UTC)
 LEASE = LeaseName("default", "evencore-controller")
@@ -54,14 +60,20 @@ def _ref(obj: dict[str, Any]) -> Ref:
     return Ref(*names, metadata["uid"], metadata["resourceVersion"])
 
 
-@pytest.fixture
-def kube(tmp_path: Path) -> Iterator[Kube]:
-    with ApiServer() as server:
+@contextmanager
+def _kube(tmp_path: Path, seed: int = 1) -> Iterator[Kube]:
+    with ApiServer(Options(seed=seed)) as server:
         path = tmp_path / "config"
         path.write_text(server.kubeconfig())
         client = connect(str(path), agent=NAME)
         yield Kube(server, client, Writer(client, threading.Event(), random=lambda: 0.0))
         client.close()
+
+
+@pytest.fixture
+def kube(tmp_path: Path) -> Iterator[Kube]:
+    with _kube(tmp_path) as made:
+        yield made
 
 
 def test_a_pod_is_deleted_by_uid_and_never_its_successor(kube: Kube) -> None:
@@ -159,6 +171,50 @@ def test_a_write_whose_answer_never_came_can_be_repeated(kube: Kube, action: str
     # Lost after it was done: the version shows that; a second gate is not removed by mistake.
     assert isinstance(outcome, Conflict if action == "lose" else Done)
     assert len(kube.read(f"{PODS}/p")["spec"]["schedulingGates"]) == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nothing_is_deleted_twice_though_every_other_request_goes_wrong(
+    tmp_path: Path, seed: int
+) -> None:
+    with _kube(tmp_path, seed) as kube:
+        old = [kube.make(PODS, pod(f"web-{n}")) for n in range(40)]
+        successors = _successors(kube.server)
+        for action in ("drop", "lose", "error", "error"):
+            code = {"code": 503} if action == "error" else {}
+            kube.fault(action, client=f"{NAME}/*", verbs=["delete"], probability=0.15, **code)
+        clock = FakeClock()
+        writer = Writer(kube.client, threading.Event(), clock=clock)
+        kinds: dict[type, int] = {}
+        for one in old:
+            while isinstance(outcome := writer.delete_pod(one._replace(version="")), Later):
+                clock.advance(outcome.seconds)
+            kinds[type(outcome)] = kinds.get(type(outcome), 0) + 1
+        left = [(_ref(each).name, _ref(each).uid) for each in kube.read(PODS)["items"]]
+    assert sum(kinds.values()) == 40
+    # Those whose answer was lost have a successor of the same name already.
+    assert set(kinds) == {Done, Conflict}
+    assert sorted(left) == sorted(successors)
+    assert len(successors) == 40
+
+
+def _successors(server: ApiServer) -> list[tuple[str, str]]:
+    """Make another pod of the same name as soon as one is gone; gives names and uids of all."""
+    made: list[tuple[str, str]] = []
+
+    def follow(change: Change) -> None:
+        if change.type != DELETED:
+            return
+        namespace, name = change.record.key
+        # Not within the feed of changes itself, and before the next request is read.
+        asyncio.get_running_loop().call_soon(remake, namespace, name)
+
+    def remake(namespace: str, name: str) -> None:
+        record = server.store.create(resources.PODS, namespace, pod(name))
+        made.append((name, record.object["metadata"]["uid"]))
+
+    server.call(lambda: server.store.table(resources.PODS).listen(follow))
+    return made
 
 
 class Candidate:

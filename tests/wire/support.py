@@ -92,9 +92,7 @@ class Recorder:
         assert self.calls == list(calls)
 
 
-def living(
-    clock: FakeClock, recorder: Recorder, seconds: float, end: str = CUT, version: int = 4
-) -> Stream:
+def living(clock: FakeClock, recorder: Recorder, seconds: float, end: str = CUT) -> Stream:
     """Make a watch that is open for `seconds` of the clock once the reflector has seen it open."""
     key = f"life-{next(_lives)}"
 
@@ -102,7 +100,7 @@ def living(
         recorder.wait_until(lambda it: key in it.objects)
         clock.advance(seconds)
 
-    return Stream((event("ADDED", thing(key, "", version)), pass_time), end)
+    return Stream((event("ADDED", thing(key)), pass_time), end)
 
 
 _lives = itertools.count()

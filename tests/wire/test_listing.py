@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 import pytest
-from wire.scripted import Answer, a_list, refusal, thing
+from wire.scripted import CLEAN, Answer, Stream, a_list, refusal, thing
 from wire.support import PATH, THINGS, FakeClock, assert_paced, reflecting
 
 from evencore.kube.reflector import Rules
@@ -164,3 +164,22 @@ def test_a_token_that_leads_nowhere_is_a_failure_not_an_endless_loop(
     server.script(PATH, *[a_list([], 1, "same")] * 5, a_list([], 1))
     with reflecting(server, clock, resource=THINGS):
         assert_paced([one.at for one in server.wait_seen(7)][:-1], 5)
+
+
+def test_pages_that_come_slowly_are_waited_for_and_none_is_asked_for_twice(
+    server: ScriptedServer, clock: FakeClock
+) -> None:
+    def drip(body: bytes) -> Stream:
+        pieces = [body[start : start + 40] for start in range(0, len(body), 40)]
+        slow = [part for piece in pieces for part in (piece, lambda: clock.advance(20.0))]
+        return Stream(tuple(slow), CLEAN)
+
+    pages = [
+        a_list([thing(name)], 4, token) for name, token in (("a", "t1"), ("b", "t2"), ("c", ""))
+    ]
+    server.script(PATH, *(drip(page.body) for page in pages))
+    with reflecting(server, clock) as (reflector, recorder):
+        recorder.wait_calls(("replace", ["a", "b", "c"]))
+        seen = server.wait_seen(4)
+        assert reflector.stats.failures == 0
+    assert [one.query.get("continue") for one in seen] == [None, "t1", "t2", None]

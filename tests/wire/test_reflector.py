@@ -298,3 +298,39 @@ def test_a_run_that_is_stopped_before_it_starts_asks_nothing(
     assert time.monotonic() - started < 1.0
     assert server.seen == []
     client.close()
+
+
+def test_a_server_that_goes_away_and_comes_back_is_resumed_where_it_was() -> None:
+    refused = threading.Event()
+
+    class Patience(FakeClock):
+        def wait(self, stop: threading.Event, seconds: float) -> bool:
+            # The fifth wait ends when the server is back.
+            if len(self.waits) == 4:
+                refused.set()
+                back.wait(PATIENCE_S)
+            return super().wait(stop, seconds)
+
+    back, patience, stop = threading.Event(), Patience(), threading.Event()
+    recorder = Recorder()
+    with ScriptedServer() as first:
+        first.script(PATH, a_list([thing("a")], 4), Stream((event("ADDED", thing("b", "1", 5)),)))
+        client = client_of(first)
+        reflector = Reflector(
+            client, Resource(PATH), ThingView, recorder, clock=patience, random=lambda: 0.0
+        )
+        thread = threading.Thread(target=reflector.run, args=(stop,))
+        thread.start()
+        recorder.wait_until(lambda it: "b" in it.objects)
+    assert refused.wait(PATIENCE_S)
+    with ScriptedServer(port=first.port) as second:
+        second.script(PATH, Stream((event("DELETED", thing("a", "", 6)),)))
+        back.set()
+        recorder.wait_calls(("replace", ["a"]), ("upsert", "b", "1"), ("delete", "a"))
+        assert second.seen[0].query["resourceVersion"] == "5"
+        stop.set()
+        thread.join(PATIENCE_S)
+    assert not thread.is_alive()
+    assert reflector.stats.lists == 1
+    assert patience.waits == [1.0, 1.0, 2.0, 4.0, 8.0]
+    client.close()

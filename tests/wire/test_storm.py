@@ -64,3 +64,4 @@ def test_nothing_is_missed_and_nothing_done_twice_whatever_happens(
         assert reflector.synced.is_set()
     assert strict.wrongs == []
     assert reflector.stats.failures > 0
+    assert reflector.stats.repeats > 0

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
 from wire.scripted import CLEAN, CUT, ScriptedServer, Stream, a_list, event, status, thing
-from wire.support import PATH, FakeClock, Recorder, living, reflecting
+from wire.support import (
+    PATH,
+    THINGS,
+    FakeClock,
+    Recorder,
+    Thing,
+    client_of,
+    living,
+    reflecting,
+)
 
-from evencore.kube.reflector import Rules
+from evencore.kube.reflector import Reflector, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +30,7 @@ def test_a_watch_asks_for_bookmarks_and_a_bounded_jittered_time(
     server: ScriptedServer, clock: FakeClock
 ) -> None:
     recorder = Recorder()
-    lives = [living(clock, recorder, 250.0, CLEAN, version=9) for _ in range(2)]
+    lives = [living(clock, recorder, 250.0, CLEAN) for _ in range(2)]
     server.script(PATH, a_list([], 9), *lives)
     numbers = iter([0.0, 0.5, 0.99])
     with reflecting(server, clock, handler=recorder, random=lambda: next(numbers)):
@@ -62,7 +72,7 @@ def _bytewise(body: bytes) -> tuple[bytes, ...]:
 def test_it_does_not_matter_how_lines_are_cut_into_chunks(
     server: ScriptedServer, clock: FakeClock, cut: Callable[[bytes], tuple[bytes, ...]]
 ) -> None:
-    body = b"".join(event("ADDED", thing(f"t{n}", "ü" * n, n)) for n in range(4))
+    body = b"".join(event("ADDED", thing(f"t{n}", "ü" * n, n + 2)) for n in range(4))
     server.script(PATH, a_list([]), Stream(cut(body)))
     with reflecting(server, clock) as (_, recorder):
         recorder.wait_calls(("replace", []), *[("upsert", f"t{n}", "ü" * n) for n in range(4)])
@@ -208,3 +218,84 @@ def test_a_body_without_chunks_is_read_as_it_comes(
     with reflecting(server, clock) as (_, recorder):
         recorder.wait_calls(("replace", []), ("upsert", "a", "1"), ("upsert", "b", "1"))
         assert server.wait_seen(3)[-1].query["resourceVersion"] == "6"
+
+
+def test_a_watch_that_repeats_old_events_turns_nothing_back_and_does_nothing_twice(
+    server: ScriptedServer, clock: FakeClock
+) -> None:
+    old = (
+        event("ADDED", thing("a", "1", 5)),
+        event("MODIFIED", thing("a", "2", 6)),
+        event("ADDED", thing("b", "1", 7)),
+        event("DELETED", thing("b", "1", 8)),
+    )
+    behind = event("BOOKMARK", {"metadata": {"resourceVersion": "6"}})
+    server.script(
+        PATH,
+        a_list([], 4),
+        Stream(old, CUT),
+        Stream((*old, behind, event("MODIFIED", thing("a", "3", 9))), CUT),
+        Stream(old, CUT),
+        Stream((event("MODIFIED", thing("a", "4", 10)),)),
+    )
+    with reflecting(server, clock) as (reflector, recorder):
+        recorder.wait_calls(
+            ("replace", []),
+            *(("upsert", "a", "1"), ("upsert", "a", "2"), ("upsert", "b", "1"), ("delete", "b")),
+            ("upsert", "a", "3"),
+            ("upsert", "a", "4"),
+        )
+        assert reflector.stats.repeats == 9
+        assert reflector.stats.events == 6
+    versions = [one.query["resourceVersion"] for one in server.seen if one.watch]
+    assert versions == ["4", "8", "9", "9"]
+
+
+@pytest.mark.parametrize("version", ["x5", "-1", "5.5", "9" * 5000])
+def test_a_version_that_is_no_number_is_taken_as_it_comes(
+    server: ScriptedServer, clock: FakeClock, version: str
+) -> None:
+    odd = thing("a", "1")
+    odd["metadata"]["resourceVersion"] = version
+    server.script(PATH, a_list([], 4), Stream((event("ADDED", odd),), CUT))
+    with reflecting(server, clock) as (_, recorder):
+        recorder.wait_calls(("replace", []), ("upsert", "a", "1"))
+        assert server.wait_seen(3)[-1].query["resourceVersion"] == version
+
+
+def test_what_is_kept_is_what_the_handler_gets_and_what_it_cannot_read_is_left_out(
+    server: ScriptedServer, clock: FakeClock
+) -> None:
+    told: list[tuple[str, object]] = []
+    done, stop = threading.Event(), threading.Event()
+
+    class Numbers:
+        def replace(self, objects: dict[str, int]) -> None:
+            told.append(("replace", dict(objects)))
+
+        def upsert(self, key: str, number: int) -> None:
+            told.append((key, number))
+            if number == 9:
+                done.set()
+
+        def delete(self, key: str) -> None:
+            told.append((key, None))
+
+    lines = (
+        event("MODIFIED", thing("a", "seven", 5)),
+        event("ADDED", thing("b", "8", 6)),
+        event("ADDED", thing("c", "9", 7)),
+    )
+    server.script(PATH, a_list([thing("a", "7"), thing("odd", "eight")], 4), Stream(lines))
+    client = client_of(server)
+    reflector = Reflector(
+        client, THINGS, Thing, Numbers(), keep=lambda it: int(it.payload), clock=clock
+    )
+    thread = threading.Thread(target=reflector.run, args=(stop,))
+    thread.start()
+    assert done.wait(10)
+    stop.set()
+    thread.join(10)
+    assert told == [("replace", {"a": 7}), ("a", None), ("b", 8), ("c", 9)]
+    assert reflector.stats.skipped == 2
+    client.close()
