@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from simulator.clock import Clock
+from simulator.garbage import collect_rarely
 from simulator.server import ApiServer, Options
 
 
@@ -24,6 +25,7 @@ from simulator.server import ApiServer, Options
 @click.option("--plain", is_flag=True, help="HTTP instead of HTTPS.")
 def main(kubeconfig: Path | None, port: int, speed: float, seed: int, *, plain: bool) -> None:
     """Run an API server on this machine's loopback."""
+    collect_rarely()
     started, stop = time.perf_counter(), threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())

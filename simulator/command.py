@@ -17,6 +17,7 @@ import click
 
 from simulator.clock import Clock
 from simulator.cluster import Cluster
+from simulator.garbage import collect_rarely
 from simulator.kubelet.presets import PRESETS, load
 from simulator.scenario.command import run
 from simulator.server import Options
@@ -101,6 +102,7 @@ def up(  # noqa: PLR0913, PLR0917  the options of the command
         for line in str(error).splitlines():
             click.echo(f"evencore: {line}", err=True)
         sys.exit(WRONG_INPUT)
+    collect_rarely()
     started, stop = time.perf_counter(), threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())

@@ -15,7 +15,7 @@ SCALE: Final = "scale"
 _NAMED: Final = ("metadata.name", "metadata.namespace")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # there is one of each: compared by identity
 class Resource:
     """One resource in one version of its API group."""
 
