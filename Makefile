@@ -42,6 +42,7 @@ bench: .venv/bench ## Measure the webhook beside two yardsticks in the same run,
 	$(BIN)/python -m tests.bench
 	$(BIN)/python tests/kubelet_figures.py
 	$(BIN)/python tests/simulator_figures.py
+	$(BIN)/python tests/simulator_pods.py
 
 .venv/bench: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
