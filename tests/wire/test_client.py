@@ -21,6 +21,7 @@ from wire.support import PATH, THINGS, FakeClock, Recorder, Thing, client_of
 from evencore.kube import configuration, errors
 from evencore.kube.client import Client, connect
 from evencore.kube.reflector import Reflector
+from evencore.kube.writer import Done, Later, Ref, Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -249,4 +250,24 @@ def test_credentials_that_cannot_be_read_are_an_error_of_ours(
     client = Client(load)
     with pytest.raises(errors.Unauthorized, match="credentials could not be read"):
         client.get(PATH)
+    client.close()
+
+
+def test_a_token_that_was_renewed_holds_up_a_write_once(
+    server: ScriptedServer, tmp_path: Path, clock: FakeClock
+) -> None:
+    token, wanted = tmp_path / "token", ["first"]
+    token.write_text("first\n")
+    server.brain = _lets_in(wanted)
+    client = connect(_kubeconfig(tmp_path / "config", server.url, {"tokenFile": str(token)}))
+    writer = Writer(client, threading.Event(), clock=clock)
+    pod = Ref("team", "web-1", "uid-1")
+    assert isinstance(writer.delete_pod(pod), Done)
+    token.write_text("second\n")
+    wanted[0] = "second"
+    outcome = writer.delete_pod(pod)
+    assert isinstance(outcome, Later)
+    clock.advance(outcome.seconds)
+    assert isinstance(writer.delete_pod(pod), Done)
+    assert len(server.seen) == 3
     client.close()
