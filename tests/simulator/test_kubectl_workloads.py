@@ -66,3 +66,40 @@ def test_a_job_ends_by_its_policy_is_described_and_goes(kubectl: Kubectl) -> Non
     assert "failed with exit code 42 matching FailJob rule at index 0" in described
     kubectl("wait", "--for=delete", "job/train", "--timeout=50s")
     assert kubectl("get", "pods", "-o", "name") == ""
+
+
+def test_a_drained_node_is_empty_until_it_is_uncordoned(kubectl: Kubectl) -> None:
+    kubectl("create", "deployment", "web", "--image=registry.example/web:1", "--replicas=4")
+    kubectl("rollout", "status", "deployment/web", "--timeout=50s")
+    drained = kubectl("drain", "autokh-1", "--timeout=50s")
+    assert drained.startswith("node/autokh-1 cordoned\n")
+    assert drained.endswith("node/autokh-1 drained\n")
+    assert " evicted\n" in drained
+    kubectl("rollout", "status", "deployment/web", "--timeout=50s")
+    nodes = "jsonpath={.items[*].spec.nodeName}"
+    assert kubectl("get", "pods", "-o", nodes).split() == ["autokh-2"] * 4
+    kubectl("uncordon", "autokh-1")
+    kubectl("scale", "deployment/web", "--replicas=6")
+    kubectl("rollout", "status", "deployment/web", "--timeout=50s")
+    assert kubectl("get", "pods", "-o", nodes).split().count("autokh-1") > 0
+
+
+def test_a_crash_loop_is_seen_and_described(kubectl: Kubectl) -> None:
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p", "annotations": {RUN_SECONDS: "1", EXIT_CODE: "3"}},
+        "spec": {"containers": [{"name": "app", "image": "registry.example/app:1"}]},
+    }
+    kubectl("apply", "-f", "-", stdin=json.dumps(pod))
+    reason = "jsonpath={.status.containerStatuses[0].state.waiting.reason}=CrashLoopBackOff"
+    kubectl("wait", f"--for={reason}", "pod/p", "--timeout=50s")
+    assert kubectl("get", "pod", "p", "--no-headers").split()[1:4] == [
+        "0/1",
+        "CrashLoopBackOff",
+        "1",
+    ]
+    described = kubectl("describe", "pod", "p")
+    assert "Back-off restarting failed container app in pod p_default(" in described
+    assert "(x2 over" in described
+    assert "Container started" in described
