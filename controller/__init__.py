@@ -1,0 +1,1 @@
+"""The controller: what it sees of a cluster becomes labels, releases, deletions and Events."""
