@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 from evencore.kube import errors, watching
 from evencore.kube.backoff import LONG_LIVED_S, Backoff, Pace
 from evencore.kube.clock import Clock, SystemClock
-from evencore.kube.decoding import DELETE, UPSERT, Decoder, is_repeat
+from evencore.kube.decoding import BOOKMARK, DELETE, UPSERT, Decoder, is_repeat
 from evencore.kube.lifeline import Lifeline
 from evencore.kube.listing import Listing
 
@@ -220,7 +220,8 @@ class Reflector(Generic[T]):
                     continue
                 self._refusals = 0
                 if is_repeat(event.version, self._version):
-                    self._stats.repeats += 1
+                    # A bookmark in a quiet hour says the same again, and rightly so.
+                    self._stats.repeats += event.kind != BOOKMARK
                     continue
                 self._stats.events += 1
                 if event.kind == UPSERT and event.object is not None:
