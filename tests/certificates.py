@@ -1,6 +1,7 @@
 """Throw-away certificates for tests, and a directory that changes as a mounted Secret does."""
 
 import datetime as dt
+import ipaddress
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,12 +52,14 @@ class Authority:
         self.pem = self._certificate.public_bytes(serialization.Encoding.PEM).decode()
 
     def issue(self) -> Pair:
-        """Make a certificate for HOST with a new EC P-256 key."""
+        """Make a certificate for HOST and for loopback with a new EC P-256 key."""
         key = ec.generate_private_key(ec.SECP256R1())
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, HOST)])
+        # Loopback: an API server may be told to call a webhook there (clientConfig.url).
+        names = [x509.DNSName(HOST), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
         certificate = (
             _builder(name, self._name, key)
-            .add_extension(x509.SubjectAlternativeName([x509.DNSName(HOST)]), critical=False)
+            .add_extension(x509.SubjectAlternativeName(names), critical=False)
             .add_extension(
                 x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()),
                 critical=False,
