@@ -6,6 +6,8 @@ only for what it uses.
 
 from __future__ import annotations
 
+import signal
+import sys
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from evencore.domain.policy import Policy
     from evencore.domain.snapshot import Snapshot
-    from evencore.settings import WebhookSettings
+    from evencore.settings import ControllerSettings, WebhookSettings
     from webhook.gunicorn_conf import Served, Serving
 
 FILE = click.Path(dir_okay=False)
@@ -97,6 +99,54 @@ def webhook(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever wa
     Server(serving, lambda: _serve(policy, make_source(policy))).run()
 
 
+@main.command()
+@click.option("--bind", metavar="ADDRESS:PORT", help="Health and metrics. Default: 0.0.0.0:8080.")
+@click.option("--policy", type=FILE, metavar="FILE", help="Policy file (YAML).")
+@click.option("--kubeconfig", type=FILE, help="How to reach the cluster; default: in-cluster.")
+@click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
+@click.option("--namespace", metavar="NAME", help="Our own namespace, where the Lease is.")
+@click.option("--lease", metavar="NAME", help="Lease to contend for. Default: evencore-controller.")
+@click.option("--identity", metavar="NAME", help="As whom. Default: host name and a random id.")
+@click.option("--workers", metavar="N", help="Threads that write. Default: 4.")
+@click.option("--writes-per-second", metavar="N", help="At most. Default: 20.")
+@click.option("--write-burst", metavar="N", help="At once, after a rest. Default: 40.")
+@click.option("--log-level", metavar="LEVEL", help="debug, info, warning or error. Default: info.")
+@click.option("--log-format", metavar="FORMAT", help="auto, console or json. Default: auto.")
+def controller(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever was written
+    """Break the loop: hold, let go, clean up and tell.
+
+    Every flag has an environment variable, EVENCORE_ and its name: --lease is EVENCORE_LEASE.
+    Several may run; one works, the others wait. It exits with 1 if it loses its Lease.
+    """
+    from controller import wiring
+    from controller.probes import create_app, serve
+    from evencore import logs, metrics
+    from evencore.kube.client import connect
+    from evencore.kube.writer import NAME
+    from evencore.settings import ControllerSettings, load
+
+    (settings,) = _all(lambda: load(ControllerSettings, flags))
+    kubeconfig = str(settings.kubeconfig) if settings.kubeconfig else None
+    policy, client = _all(
+        lambda: _policy(settings),
+        lambda: connect(kubeconfig, settings.context, agent=NAME),
+    )
+    logs.set_up(settings.log_level, settings.log_format)
+    logs.logger().info(
+        "starting", settings=settings.model_dump(mode="json"), policy=policy.as_written()
+    )
+    made = wiring.controller(client, settings, policy)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: made.stop())
+    host, _, port = settings.bind.rpartition(":")
+    try:
+        serve(create_app(made.waiting, metrics.page), host, int(port))
+    except OSError as error:
+        fail([f"--bind (or EVENCORE_BIND): {settings.bind}: {error.strerror}"])
+    if not made.run():
+        sys.exit(1)
+
+
 def _all(*steps: Callable[[], Any]) -> list[Any]:
     """Return what all steps return; ends the process with the problems of all that fail."""
     from evencore.kube.errors import KubeError
@@ -136,7 +186,7 @@ def _check_certificate(settings: WebhookSettings) -> None:
         CurrentContext(CertificateFiles(settings.tls_cert, settings.tls_key))
 
 
-def _policy(settings: WebhookSettings) -> Policy:
+def _policy(settings: WebhookSettings | ControllerSettings) -> Policy:
     """Read the policy file, and keep our own namespace out. Raises InputError, PolicyError."""
     from evencore.domain.policy import Policy
     from evencore.files import read_document

@@ -57,6 +57,50 @@ SYNCED = Gauge(
     registry=REGISTRY,
 )
 
+# Of the controller.
+PODS_HELD = Counter(
+    "evencore_pods_held",
+    "Pods found held by our scheduling gate.",
+    registry=REGISTRY,
+)
+PODS_RELEASED = Counter(
+    "evencore_pods_released",
+    "Held pods let go.",
+    registry=REGISTRY,
+)
+PODS_REPLACED = Counter(
+    "evencore_pods_replaced",
+    "Waiting pods deleted because none of the nodes they keep off is excluded any more.",
+    registry=REGISTRY,
+)
+PODS_DELETED = Counter(
+    "evencore_rejected_pods_deleted",
+    "Rejected pods cleaned up.",
+    registry=REGISTRY,
+)
+QUEUED = Gauge(
+    "evencore_queue_depth",
+    "Keys of work that wait, due or not.",
+    registry=REGISTRY,
+)
+LEADING = Gauge(
+    "evencore_leading",
+    "1 for the controller that holds the lease, else 0.",
+    registry=REGISTRY,
+)
+RECONCILE_SECONDS = Histogram(
+    "evencore_reconcile_duration_seconds",
+    "Time for one key of work, writes included.",
+    ["work"],
+    registry=REGISTRY,
+)
+RECONCILE_FAILURES = Counter(
+    "evencore_reconcile_failures",
+    "Keys of work at which we made a mistake.",
+    ["work"],
+    registry=REGISTRY,
+)
+
 
 def page() -> tuple[bytes, str]:
     """Return the text of all metrics and its content type."""

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from uuid import uuid4
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -75,6 +77,28 @@ class WebhookSettings(_Settings):
                 "--snapshot answers without a cluster: give it or --kubeconfig and --context"
             )
         return self
+
+
+class ControllerSettings(_Settings):
+    """Settings of `evencore controller`."""
+
+    # ADDRESS:PORT of health and metrics, plain HTTP.
+    bind: Annotated[str, Field(pattern=r"^.+:[0-9]{1,5}$")] = "0.0.0.0:8080"
+    # The policy file (YAML), the same as the webhook's; without it the defaults hold.
+    policy: Path | None = None
+    # How to reach the cluster; without both: in-cluster, else the default kubeconfig.
+    kubeconfig: Path | None = None
+    context: str | None = None
+    # Our own namespace: the Lease is there. In a pod: from the downward API.
+    namespace: str = "evencore-system"
+    # The Lease that controllers contend for, and as whom; default: the host's name and a random id.
+    lease: str = "evencore-controller"
+    identity: str = Field(default_factory=lambda: f"{socket.gethostname()}_{uuid4()}")
+    # Threads that write. Each waits for the API server most of the time.
+    workers: Annotated[int, Field(ge=1, le=64)] = 4
+    # Never faster than this, whatever happens.
+    writes_per_second: Annotated[float, Field(gt=0, le=1000)] = 20.0
+    write_burst: Annotated[int, Field(ge=1, le=1000)] = 40
 
 
 S = TypeVar("S", bound=_Settings)
