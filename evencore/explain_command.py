@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 import yaml
@@ -21,16 +20,16 @@ from evencore.domain.policy import Policy, PolicyError
 from evencore.explain import Prepared, Report, explain, prepare, render_text, to_dict
 from evencore.files import STDIN, Document, InputError, read_document, read_documents, read_dumps
 from evencore.patience import Patience
+from evencore.terminal import WRONG_INPUT, colour_wanted, fail
 
 T = TypeVar("T")
 
 CHANGE: Final = 1  # with --fail-on-change
-WRONG_INPUT: Final = 2  # what click itself exits with on wrong usage
 
 ReadCluster = Callable[[str | None, str | None], Iterable[object]]
 """Takes --kubeconfig and --context; returns what `kubectl get … -o json` would print of nodes,
-namespaces, LimitRanges, NodeResourceTopologies and failed pods, with numbers that have a fraction
-as text. Raises InputError if it cannot."""
+namespaces, LimitRanges, NodeResourceTopologies, failed pods and Events of rejections, with numbers
+that have a fraction as text. Raises InputError if it cannot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +66,9 @@ def make_explain_command(
         "--nodes",
         multiple=True,
         metavar="FILE",
-        help="The cluster, from kubectl get nodes,namespaces,limitranges,pods -A -o json: any "
-        "number of files with any of these, and NodeResourceTopologies. Failed pods count as "
-        "rejections. - is stdin. Repeatable.",
+        help="The cluster, from kubectl get nodes,namespaces,limitranges,pods,events -A -o json: "
+        "any number of files with any of these, and NodeResourceTopologies. Failed pods and Events "
+        "tell of rejections. - is stdin. Repeatable.",
     )
     @click.option("--policy", metavar="FILE", help="Policy file, as the webhook reads it.")
     @click.option("--kubeconfig", metavar="FILE", help="Read the cluster itself, not --nodes.")
@@ -170,7 +169,8 @@ def _inputs(
         fail(problems)
     patience.doing("sorting what was read")
     documents = [(document.source, document.value) for document in manifests]
-    return prepare(documents, known, options.namespace), policies[0]
+    settle = policies[0].rejections.after_kubelet_start
+    return prepare(documents, known, options.namespace, settle), policies[0]
 
 
 def _check(options: _Options, read_cluster: ReadCluster | None) -> None:
@@ -195,7 +195,7 @@ def _policy(file: str | None, patience: Patience) -> Policy:
 
 def _rendered(report: Report, output: str) -> str:
     if output == "text":
-        return render_text(report, colour=_colour())
+        return render_text(report, colour=colour_wanted())
     if output == "json":
         return json.dumps(to_dict(report), indent=2) + "\n"
     # allow_unicode off, as JSON's: what is odd in names is escaped.
@@ -218,17 +218,3 @@ def _write(text: str) -> None:
         if error.errno == errno.EPIPE:  # a reader that has seen enough: click knows what to do
             raise
         fail([f"the report cannot be written: {error.strerror}"])
-
-
-def _colour() -> bool:
-    """Only on a terminal, and not if it or its owner wants none (https://no-color.org)."""
-    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return wanted and sys.stdout is not None and sys.stdout.isatty()
-
-
-def fail(problems: Iterable[str]) -> NoReturn:
-    """End with the exit status of wrong input and every problem on a line of its own."""
-    for problem in problems:
-        shown = "".join(char if char.isprintable() else "?" for char in problem)
-        click.echo(f"evencore: {shown}", err=True)
-    sys.exit(WRONG_INPUT)

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 def superfluous(seen: Sequence[Seen], now: datetime, policy: Policy) -> list[str]:
     """Return the uids of the rejected pods of one owner that can be deleted, oldest first.
 
-    `seen` is all its evidence, oldest first. What is left leads to the same verdict and the same
-    release as before: a property test holds that.
+    `seen`: the rejections that count and whose pods are still there (`Ledger.pods_of`), oldest
+    first. What is left leads whoever reads it anew to the same verdict and the same release, now
+    and later: a property test holds that.
     """
     newest_first = list(reversed(seen))
     live = [one for one in newest_first if one.at >= now - MEMORY]

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from evencore.domain.evidence import Ledger
+from evencore.domain.events import kubelet_start_in, rejection_in, told
+from evencore.domain.evidence import SETTLE, Ledger
 from evencore.domain.objects import items_of
 from evencore.domain.rejection import rejection_of
 from evencore.domain.snapshot import Nodes, Snapshot, maxima
 from evencore.domain.topology import node_facts, room_since
 from evencore.domain.views import (
+    EventView,
     LimitRangeView,
     NamespaceView,
     NodeView,
@@ -25,6 +27,7 @@ from evencore.domain.views import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from datetime import timedelta
 
     from msgspec import Struct
 
@@ -36,6 +39,7 @@ _VIEWS: Mapping[str, type[Struct]] = {
     "LimitRange": LimitRangeView,
     "NodeResourceTopology": TopologyView,
     "Pod": PodView,
+    "Event": EventView,
 }
 
 
@@ -54,10 +58,11 @@ def flatten(value: object) -> Iterator[Object]:
     return (item for item in items_of(value) if isinstance(item, dict))
 
 
-def collect(documents: Iterable[object]) -> Collected:
+def collect(documents: Iterable[object], settle: timedelta = SETTLE) -> Collected:
     """Make a snapshot of everything in the documents that a decision may look at.
 
-    An object that cannot be read in part is used as far as it can be; nothing is raised.
+    `settle`: see `Ledger`. An object that can be read only in part is used as far as it can be;
+    nothing is raised.
     """
     views: dict[str, list[Any]] = {kind: [] for kind in _VIEWS}
     for document in documents:
@@ -68,9 +73,15 @@ def collect(documents: Iterable[object]) -> Collected:
     topologies = {_name(view): view for view in views["NodeResourceTopology"]}
     facts = [node_facts(view, topologies.get(_name(view))) for view in views["Node"]]
     rejections = [r for pod in views["Pod"] if (r := rejection_of(pod)) is not None]
-    ledger = Ledger()
+    ledger = Ledger(settle)
     for rejection in rejections:
         ledger.pod(rejection, _AS_OF_NOW)
+    for said in filter(None, map(told, views["Event"])):
+        if rejection_told := rejection_in(said):
+            ledger.event(rejection_told, _AS_OF_NOW)
+            rejections.append(rejection_told)
+        elif start := kubelet_start_in(said):
+            ledger.kubelet_started(*start)
     return Collected(
         Snapshot(
             Nodes(facts),

@@ -34,6 +34,9 @@ RAN: Final = timedelta(seconds=5)
 """An Event so long after status.startTime is of a pod that had been running: its kubelet restarted.
 For a new pod the kubelet writes both in the same breath."""
 
+SETTLE: Final = timedelta(minutes=2)
+"""How long a kubelet that has started takes to admit what runs on its node once more."""
+
 _MOST_NODES: Final = 21  # one more than are ever excluded
 MOST_TIMES: Final = 16
 """Of the newest rejections, and of the failed releases, a verdict sees so many one by one."""
@@ -75,6 +78,8 @@ NONE: Final = Evidence()
 
 
 _ORDINAL = re.compile(r"(?P<owner>.+)-[0-9]{1,10}")
+_STARTS = 16  # of each node's kubelet that are remembered: the newest
+_GONE = 1024  # pods that are remembered a little longer than any witness tells of them
 
 
 class Ledger:
@@ -86,60 +91,66 @@ class Ledger:
 
     def __init__(
         self,
-        settle: timedelta = timedelta(minutes=2),
+        settle: timedelta = SETTLE,
         guard: AbstractContextManager[object] = nullcontext(),  # noqa: B008  it has no state
     ) -> None:
         self._settle = settle
         self._guard = guard
         self._owners: dict[str, _Owner] = {}
         self._known: dict[str, _Known] = {}  # by uid of the pod
-        self._starts: dict[str, datetime] = {}  # newest start of each node's kubelet
+        # A pod that is deleted at once may be gone before its Event comes: they are two watches.
+        self._gone: dict[str, _Known] = {}
+        self._starts: dict[str, list[datetime]] = {}  # of each node's kubelet, oldest first
 
     def pod(self, rejection: Rejection, now: datetime) -> None:
         """Take in a failed pod; one that does not say when it failed did so now."""
         if not rejection.kind.excludes:
             return
         with self._guard:
-            known = self._known.setdefault(rejection.uid, _Known())
-            known.pod, known.owner = _seen(rejection, now), rejection.owner
-            self._settle_books(known)
+            known = self._of(rejection.uid)
+            at = rejection.at or (known.pod.at if known.pod else now)
+            known.pod = _Witness(at, rejection.node, rejection.reason)
+            known.owner, known.started = rejection.owner, at
+            known.released = known.released or rejection.released
+            self._book(known)
 
     def pod_gone(self, uid: str) -> None:
         """Forget a failed pod that was deleted; what its Event tells stays."""
         with self._guard:
             if known := self._known.get(uid):
                 known.pod = None
-                self._settle_books(known)
-                self._tidy(uid, known)
+                self._book(known)
 
     def event(self, rejection: Rejection, now: datetime) -> None:
         """Take in the Event of a rejection (`Rejection.owner` is empty: it tells none)."""
         if not rejection.kind.excludes:
             return
         with self._guard:
-            known = self._known.setdefault(rejection.uid, _Known())
-            known.event = _seen(rejection, now)
+            known = self._of(rejection.uid)
+            at = rejection.at or (known.event.at if known.event else now)
+            known.event = _Witness(at, rejection.node, rejection.reason)
             if not known.owner and (match := _ORDINAL.fullmatch(rejection.pod)):
                 known.owner = stateful_set_key(rejection.namespace, match["owner"])
-            self._settle_books(known)
+            self._book(known)
 
     def event_gone(self, uid: str) -> None:
         """Forget the Event of a rejection: it has expired."""
         with self._guard:
             if known := self._known.get(uid):
                 known.event = None
-                self._settle_books(known)
-                self._tidy(uid, known)
+                self._book(known)
 
     def kubelet_started(self, node: str, at: datetime) -> None:
         """Take in that the kubelet of a node has started."""
         with self._guard:
-            if at <= self._starts.get(node, at - self._settle):
+            starts = self._starts.setdefault(node, [])
+            if at in starts:
                 return
-            self._starts[node] = at
+            insort(starts, at)
+            del starts[:-_STARTS]
             for known in self._known.values():
-                if known.node == node:
-                    self._settle_books(known)
+                if (witness := known.witness) and witness.node == node:
+                    self._book(known)
 
     def of(self, owner: str, now: datetime) -> Evidence:
         """Return the evidence of one owner (`owner_key`) as of `now`."""
@@ -153,52 +164,91 @@ class Ledger:
             books = self._owners.get(owner)
             return tuple(books.all) if books else ()
 
+    def pods_of(self, owner: str) -> Sequence[Seen]:
+        """Return those of `all_of` whose failed pods are still there."""
+        with self._guard:
+            books = self._owners.get(owner)
+            return tuple(one for one in books.all if self._known[one.uid].pod) if books else ()
+
     def owners(self) -> list[str]:
         """Return who has evidence at all."""
         with self._guard:
             return list(self._owners)
 
-    def _settle_books(self, known: _Known) -> None:
-        """Make the books say of one pod what its witnesses tell now."""
-        wanted = known.pod or known.event if known.owner and self._counts(known) else None
-        if known.booked == wanted:
+    def _of(self, uid: str) -> _Known:
+        """Return what is known of a pod, to be added to."""
+        known = self._known.get(uid)
+        if known is None:
+            known = self._gone.pop(uid) if uid in self._gone else _Known(uid)
+            self._known[uid] = known
+        return known
+
+    def _book(self, known: _Known) -> None:
+        """Make the books say of one pod what its witnesses tell now; forget it if none is left."""
+        wanted = known.seen if known.owner and self._counts(known) else None
+        if known.booked != (known.owner, wanted):
+            self._strike(known)
+            if wanted:
+                self._owners.setdefault(known.owner, _Owner()).add(wanted)
+            known.booked = (known.owner, wanted)
+        if known.witness is None:
+            self._gone[known.uid] = self._known.pop(known.uid)
+            if len(self._gone) > _GONE:
+                del self._gone[next(iter(self._gone))]
+
+    def _strike(self, known: _Known) -> None:
+        owner, seen = known.booked
+        if seen is None:
             return
-        books = self._owners.setdefault(known.owner, _Owner())
-        if known.booked:
-            books.remove(known.booked)
-        if wanted:
-            books.add(wanted)
-        elif not books.all:
-            del self._owners[known.owner]
-        known.booked = wanted
+        books = self._owners[owner]
+        books.remove(seen)
+        if not books.all:
+            del self._owners[owner]
 
     def _counts(self, known: _Known) -> bool:
+        # The Event first: startTime is older than the rejection if the pod had been running.
         witness = known.event or known.pod
         if witness is None:
             return False
-        if known.pod and witness.at - known.pod.at > RAN:
+        if known.started and witness.at - known.started > RAN:
             return False
-        start = self._starts.get(witness.node)
-        return start is None or not start <= witness.at < start + self._settle
+        # Differences: a sum could leave the range of datetime, and anybody can write an Event.
+        starts = self._starts.get(witness.node, ())
+        return not any(_ZERO <= witness.at - start < self._settle for start in starts)
 
-    def _tidy(self, uid: str, known: _Known) -> None:
-        if known.pod is None and known.event is None:
-            del self._known[uid]
+
+_ZERO = timedelta(0)
+
+
+class _Witness(NamedTuple):
+    """What a pod or an Event tells of a rejection."""
+
+    at: datetime
+    node: str
+    reason: str
 
 
 @dataclass(slots=True)
 class _Known:
     """What is known of one rejected pod, and what the books of its owner say of it."""
 
+    uid: str
     owner: str = ""
-    pod: Seen | None = None
-    event: Seen | None = None
-    booked: Seen | None = None
+    pod: _Witness | None = None
+    event: _Witness | None = None
+    # What only the pod tells is kept when it is gone.
+    started: datetime | None = None
+    released: bool = False
+    booked: tuple[str, Seen | None] = ("", None)  # for which owner
 
     @property
-    def node(self) -> str | None:
-        witness = self.event or self.pod
-        return witness.node if witness else None
+    def witness(self) -> _Witness | None:
+        return self.pod or self.event
+
+    @property
+    def seen(self) -> Seen | None:
+        told = self.witness
+        return Seen(told.at, self.uid, told.node, told.reason, self.released) if told else None
 
 
 @dataclass(slots=True)
@@ -257,8 +307,3 @@ def _newest(found: list[Seen], since: datetime, now: datetime) -> tuple[datetime
 
 def _drop(found: list[T], item: T) -> None:
     del found[bisect_left(found, item)]
-
-
-def _seen(rejection: Rejection, now: datetime) -> Seen:
-    at = rejection.at or now
-    return Seen(at, rejection.uid, rejection.node, rejection.reason, rejection.released)

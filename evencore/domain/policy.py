@@ -64,22 +64,26 @@ class PolicyError(ValueError):
         self.problems = problems
 
 
-_DURATION = re.compile(r"(?:([0-9]{1,4})h)?(?:([0-9]{1,5})m)?(?:([0-9]{1,6})s)?")
+_DURATION = re.compile(
+    r"(?:([0-9]{1,4})h)?(?:([0-9]{1,5})m(?!s))?(?:([0-9]{1,6})s)?(?:([0-9]{1,6})ms)?"
+)
 
 
 def _duration(value: object) -> object:
-    """Read a duration as Kubernetes writes it: 90s, 2m, 1h30m."""
+    """Read a duration as Kubernetes writes it: 90s, 2m, 1h30m, 500ms."""
     if isinstance(value, timedelta):
         return value
     match = _DURATION.fullmatch(value) if isinstance(value, str) and value else None
     if match is None:
         raise ValueError("write a duration such as 90s, 2m or 1h30m")
-    hours, minutes, seconds = (int(part or 0) for part in match.groups())
-    return timedelta(hours=hours, minutes=minutes, seconds=seconds)
+    hours, minutes, seconds, millis = (int(part or 0) for part in match.groups())
+    return timedelta(hours=hours, minutes=minutes, seconds=seconds, milliseconds=millis)
 
 
 def _written(duration: timedelta) -> str:
-    return f"{duration.total_seconds():g}s"
+    seconds, rest = divmod(duration, timedelta(seconds=1))
+    millis = rest // timedelta(milliseconds=1)
+    return f"{seconds}s{millis}ms" if millis else f"{seconds}s"
 
 
 Duration = Annotated[timedelta, BeforeValidator(_duration), PlainSerializer(_written)]

@@ -42,7 +42,7 @@ class Rejection:
     """One pod that its kubelet refused."""
 
     uid: str  # of the pod
-    owner: str  # `evidence.owner_key`; empty where the witness tells none
+    owner: str  # its `owner_key`; empty where the witness tells none
     node: str
     kind: Kind
     reason: str  # as the kubelet wrote it
@@ -92,6 +92,8 @@ def rejection_of(pod: PodView | FailedPodView) -> Rejection | None:
     meta, status, owner = pod.metadata, pod.status, pod.controller
     node = pod.spec.node_name if pod.spec else None
     if meta is None or status is None or status.phase != "Failed" or owner is None or not node:
+        return None
+    if owner.kind == "Node":  # a static pod: only the files of its node can change it
         return None
     kind = classify(status.reason, status.message)
     if kind is None:

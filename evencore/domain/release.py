@@ -65,7 +65,7 @@ def release(
     if due is not None and due > now:
         return Release((), f"held until {clock(due)}: {why}", min(due, longest))
     newest = evidence.newest
-    started = sum(newest is None or at >= newest for at in flock.admitted)
+    started = sum(newest is None or at > newest for at in flock.admitted)
     batch = flock.held[: started + 1]
     again = longest if len(batch) < len(flock.held) else None
     return Release(tuple(pod.uid for pod in batch), why, again)
@@ -74,7 +74,11 @@ def release(
 def _due(
     flock: Flock, evidence: Evidence, rooms: Mapping[str, datetime], holds: Holds
 ) -> tuple[datetime | None, str]:
-    """Return when the next pod may go, None for at once, and the reason."""
+    """Return when the next pod may go, None for at once, and the reason.
+
+    Times are of whole seconds: within the same one an admission is taken to be older than a
+    rejection, and room to be newer, as `verdict.exclusions` does.
+    """
     newest = evidence.newest
     if newest is None:
         return None, "no rejection is known any more"
@@ -82,7 +86,7 @@ def _due(
     due, why = newest + wait, f"{duration(wait)} after the last rejection"
     node = max(rooms, key=rooms.__getitem__, default="")
     if node and rooms[node] >= newest:
-        sooner = max(rooms[node], newest + min(wait, holds.release_with_room))
+        sooner = newest + min(wait, holds.release_with_room)
         if sooner < due:
             return sooner, f"more room on {node} since {clock(rooms[node])}"
     return due, why
@@ -94,7 +98,7 @@ def _wait(failed: Iterable[datetime], admitted: datetime | None, holds: Holds) -
     Several pods let go at the same time fail at about the same time, and count once.
     """
     wait, last = holds.first_release, None
-    for at in sorted(at for at in failed if admitted is None or at > admitted):
+    for at in sorted(at for at in failed if admitted is None or at >= admitted):
         if last is None or at - last > holds.first_release / 2:
             wait = min(wait * 2, holds.slowest_release)
         last = at

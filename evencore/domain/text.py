@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC
+from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
 from evencore.domain.quantity import format_millis
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime, timedelta
+    from datetime import datetime
 
 _LONGEST = 40  # characters of somebody's value within a sentence
 
@@ -48,7 +48,9 @@ def clock(at: datetime) -> str:
 
 
 def duration(time: timedelta) -> str:
-    """Show a duration as people write it: "90s", "2m", "1h30m"."""
+    """Show a duration as people write it: "10s", "1m30s", "2m"; below a second "500ms"."""
+    if timedelta(0) < time < timedelta(seconds=1):
+        return f"{time // timedelta(milliseconds=1)}ms"
     seconds = round(time.total_seconds())
     parts = ((seconds // 3600, "h"), (seconds // 60 % 60, "m"), (seconds % 60, "s"))
     return "".join(f"{number}{unit}" for number, unit in parts if number) or "0s"

@@ -80,7 +80,8 @@ def exclusions(
     """Return the nodes that are excluded for the owner of this evidence, longest first.
 
     A node is excluded for `times.initial` * 2^(rejections there - 1) after the newest rejection,
-    at most `times.maximum`; less if there has been more room on it since (`rooms`: since when).
+    at most `times.maximum`; no longer if there has been more room on it since (`rooms`: since
+    when; times are of whole seconds, and within the same one the room is taken to be newer).
     """
     found = []
     for node, newest, number, reason in seen:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evencore.domain.collect import Collected, collect, flatten
 from evencore.domain.defaulting import defaulted
+from evencore.domain.evidence import SETTLE
 from evencore.domain.manifests import FoundPod, Manifests, Source, find_pods
 from evencore.domain.objects import map_at, text_at
 from evencore.domain.resources import read_amounts
@@ -20,6 +21,7 @@ from evencore.domain.views import PodView
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import timedelta
 
     from evencore.domain.objects import Object
 
@@ -36,11 +38,13 @@ def prepare(
     manifests: Iterable[tuple[Source, object]],
     cluster: Iterable[object] = (),
     namespace: str = "",
+    settle: timedelta = SETTLE,
 ) -> Prepared:
     """Put together the documents of manifests and those that tell of a cluster. Never raises.
 
     Namespaces and LimitRanges in the manifests count as if they were applied: laid over those of
-    the cluster, for people keep them in the same files. `namespace` is for what names none.
+    the cluster, for people keep them in the same files. `namespace` is for what names none;
+    `settle`: see `evidence.Ledger`.
     """
     documents = list(manifests)
     found = find_pods(documents, namespace)
@@ -55,7 +59,7 @@ def prepare(
     pods = (_completed(one, limit_ranges[one.namespace]) for one in found.pods)
     return Prepared(
         replace(found, pods=tuple(_owned(one, owners) for one in pods)),
-        collect(facts),
+        collect(facts, settle),
     )
 
 

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from evencore.domain.views import EventView
 from evencore.kube.errors import NotFound, Unreadable
 from evencore.kube.resource import Resource
 from evencore.kube.source import FAILED_PODS, LIMIT_RANGES, NAMESPACES, NODES
+from evencore.kube.witnesses import WITNESSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,13 +23,14 @@ if TYPE_CHECKING:
 
 TOPOLOGIES = Resource("/apis/topology.node.k8s.io/v1alpha2/noderesourcetopologies")
 
-_READ: Final = {
-    "Node": NODES,
-    "Namespace": NAMESPACES,
-    "LimitRange": LIMIT_RANGES,
-    "NodeResourceTopology": TOPOLOGIES,
-    "Pod": FAILED_PODS,
-}
+_READ: Final = (
+    ("Node", NODES),
+    ("Namespace", NAMESPACES),
+    ("LimitRange", LIMIT_RANGES),
+    ("NodeResourceTopology", TOPOLOGIES),
+    ("Pod", FAILED_PODS),
+    *(("Event", kind.resource) for kind in WITNESSES.values() if kind.view is EventView),
+)
 _PAGE_SIZE = 500  # objects; nobody's latency waits for this process
 
 # Numbers with a fraction keep their text, as everywhere in evencore.
@@ -35,19 +38,22 @@ _decode = msgspec.json.Decoder(dict[str, Any], float_hook=str).decode
 
 
 def dump(client: Client) -> Iterator[dict[str, Any]]:
-    """Yield nodes, namespaces, LimitRanges, NodeResourceTopologies and failed pods.
+    """Yield nodes, namespaces, LimitRanges, NodeResourceTopologies, failed pods and Events.
+
+    Of Events only those that tell of rejections and of kubelets that started.
 
     A cluster without NodeResourceTopologies is no error. Raises KubeError.
     """
-    for kind, resource in _READ.items():
+    for kind, resource in _READ:
         try:
-            yield from ({**item, "kind": kind} for item in _list(client, resource))
+            yield from listed(client, resource, kind)
         except NotFound:
             if resource is not TOPOLOGIES:
                 raise
 
 
-def _list(client: Client, resource: Resource) -> Iterator[dict[str, Any]]:
+def listed(client: Client, resource: Resource, kind: str) -> Iterator[dict[str, Any]]:
+    """Yield all objects of a resource, which are of this kind. Raises KubeError."""
     token = ""
     while True:
         query = [*resource.query(), ("limit", str(_PAGE_SIZE))]
@@ -61,6 +67,6 @@ def _list(client: Client, resource: Resource) -> Iterator[dict[str, Any]]:
                 raise Unreadable(
                     f"{reply.call} was not answered with a list: {Unreadable.advice}"
                 ) from error
-        yield from (item for item in items if isinstance(item, dict))
+        yield from ({**item, "kind": kind} for item in items if isinstance(item, dict))
         if not token:
             return

@@ -6,6 +6,7 @@ Not for: what evidence means.
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any, Final
 
 from evencore.domain.events import kubelet_start_in, rejection_in, told
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from evencore.domain.evidence import Ledger
+
+_log = logging.getLogger(__name__)
 
 _FAILED_PODS: Final = "failed pods"
 _KUBELET_STARTS: Final = "kubelet starts"
@@ -55,13 +58,17 @@ class Witnesses:
 
     def _pod(self, before: FailedPodView | None, after: FailedPodView | None) -> None:
         rejection = rejection_of(after) if after else None
+        gone = rejection_of(before) if before else None
+        # A list may find another pod under the same name: a StatefulSet's.
+        if gone and not (rejection and rejection.uid == gone.uid):
+            self._ledger.pod_gone(gone.uid)
         if rejection:
             self._ledger.pod(rejection, self._now())
-        elif before and (gone := rejection_of(before)):
-            self._ledger.pod_gone(gone.uid)
 
     def _event(self, before: EventView | None, after: EventView | None) -> None:
         said = told(after) if after else None
+        if after and not said:
+            _log.debug("an Event that does not say what it is about is passed over")
         if said and (rejection := rejection_in(said)):
             self._ledger.event(rejection, self._now())
         elif said and (start := kubelet_start_in(said)):

@@ -118,3 +118,24 @@ def test_a_bit_set_is_walked_from_the_first_node() -> None:
     mask = nodes.index.named("n3") | nodes.index.named("n1")
     assert [f.name for f in nodes.within(mask)] == ["n1", "n3"]
     assert list(Nodes().within(0)) == []
+
+
+def said(reason: str, about: dict[str, str], at: str = "2026-03-01T10:39:00Z") -> dict[str, Any]:
+    source = {"component": "kubelet", "host": "n1"}
+    about = {"namespace": "apps", "uid": "u1", **about}
+    return {"reason": reason, "involvedObject": about, "source": source, "lastTimestamp": at}
+
+
+def test_events_tell_of_pods_that_are_gone() -> None:
+    one = said("TopologyAffinityError", {"kind": "Pod", "name": "web-0"})
+    found = collect([{"kind": "EventList", "items": [one]}])
+    evidence = found.snapshot.evidence.all_of("StatefulSet/apps/web")
+    assert [(r.uid, r.node) for r in evidence] == [("u1", "n1")]
+    assert found.newest_rejection == NOW - timedelta(minutes=1)
+
+
+def test_events_tell_of_kubelets_that_started() -> None:
+    start = said("Starting", {"kind": "Node", "name": "n1"}) | {"kind": "Event"}
+    assert not collect([failed("n1").obj, start]).snapshot.evidence.owners()
+    settled = collect([failed("n1").obj, start], settle=timedelta(seconds=30))
+    assert settled.snapshot.evidence.owners() == ["rs-1"]

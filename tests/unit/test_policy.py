@@ -69,7 +69,14 @@ def test_everything_can_be_set() -> None:
 
 
 def test_a_policy_reads_what_it_writes() -> None:
-    policy = Policy.from_mapping({"roundFrom": "2500m", "exclusions": {"initial": "1m"}})
+    policy = Policy.from_mapping(
+        {
+            "roundFrom": "2500m",
+            "exclusions": {"initial": "1m"},
+            "holds": {"firstRelease": "1s500ms", "releaseWithRoom": "1500ms", "longest": "0s"},
+        }
+    )
+    assert policy.holds.first_release == policy.holds.release_with_room == timedelta(seconds=1.5)
     assert Policy.from_mapping(policy.as_written()) == policy
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from builders import NOW, Pod, failed, pod
 
 from evencore.domain.rejection import Kind, Rejection, classify, rejection_of
@@ -172,3 +174,28 @@ def test_the_time_is_when_the_kubelet_saw_the_pod(
     rejection = rejection_of(built.view)
     assert rejection is not None
     assert rejection.at == (datetime(2026, 3, 1, *want, tzinfo=UTC) if want else None)
+
+
+FOLDER = Path(__file__).parent.parent / "cases"
+BARE = yaml.safe_load((FOLDER / "38-bare-pod.yaml").read_text())["input"]["pods"]
+
+
+@pytest.mark.parametrize("shown", BARE, ids=[one["name"] for one in BARE])
+def test_only_a_controller_has_its_pods_rejections_counted(shown: dict[str, Any]) -> None:
+    """Case 38: nobody makes another for a bare pod; a static pod is its node's own affair."""
+    obj = failed("n1").metadata(ownerReferences=shown["ownerReferences"])
+    found = rejection_of(obj.view)
+    assert (found.owner if found else None) == {"custom": "k1"}.get(shown["name"])
+
+
+def test_a_pod_of_a_stateful_set_counts_for_its_name_for_the_uid_is_in_no_event() -> None:
+    built = pod("web-0").owner("uid", "StatefulSet").rejected("n1").metadata(namespace="apps")
+    found = rejection_of(built.view)
+    assert found is not None
+    assert found.owner == "StatefulSet/apps/app"
+
+
+def test_a_pod_that_was_let_go_before_says_so() -> None:
+    found = rejection_of(failed("n1").label("evencore.io/steering", "released").view)
+    assert found is not None
+    assert found.released

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from builders import NOW
 
 from evencore.domain.names import node_label_value
-from evencore.domain.text import count, cut, one_of, quoted
+from evencore.domain.text import clock, count, cut, duration, one_of, quoted
 
 
 @pytest.mark.parametrize(
@@ -69,3 +72,24 @@ def test_a_node_name_that_is_too_long_for_a_label_becomes_a_hash() -> None:
     assert len(value) == 63
     assert value != node_label_value("n" * 65)
     assert set(value) <= set("0123456789abcdef")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "want"),
+    [
+        (0, "0s"),
+        (0.5, "500ms"),
+        (10, "10s"),
+        (90, "1m30s"),
+        (900, "15m"),
+        (3600, "1h"),
+        (5400, "1h30m"),
+        (5401, "1h30m1s"),
+    ],
+)
+def test_durations_are_as_people_write_them(seconds: float, want: str) -> None:
+    assert duration(timedelta(seconds=seconds)) == want
+
+
+def test_moments_are_in_utc() -> None:
+    assert clock(NOW.astimezone()) == "10:40Z"

@@ -1,16 +1,20 @@
-"""For how long a node that rejected pods of an owner is kept from its next ones."""
+"""What rejections mean for the next pod: which nodes are excluded, how long, and when to hold."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from builders import NOW
 
 from evencore.domain.evidence import Evidence, Ledger
-from evencore.domain.policy import Exclusions
+from evencore.domain.policy import Exclusions, Holds, Policy
 from evencore.domain.rejection import Kind, Rejection
-from evencore.domain.verdict import Exclusion, exclusions
+from evencore.domain.snapshot import Nodes
+from evencore.domain.topology import NodeFacts
+from evencore.domain.verdict import Candidates, Exclusion, Verdict, exclusions, verdict
+from evencore.domain.views import OwnerReference
 
 MINUTE = timedelta(minutes=1)
 
@@ -121,3 +125,128 @@ def test_an_exclusion_says_where_until_when_and_why(rejections: list[Rejection],
 
 def test_a_rejection_in_the_future_counts_as_of_now() -> None:
     assert ends(rejection(ago=timedelta(hours=-3))) == ends(rejection(ago=timedelta(0)))
+
+
+@pytest.mark.parametrize(
+    ("since", "excluded"),
+    [
+        pytest.param(-MINUTE, True, id="before the rejection: it is the room that was too little"),
+        pytest.param(timedelta(0), False, id="in the same second: in doubt there is hope"),
+        pytest.param(MINUTE / 2, False, id="after it"),
+    ],
+)
+def test_room_ends_an_exclusion(since: timedelta, *, excluded: bool) -> None:
+    ago = MINUTE
+    assert bool(ends(rejection("n1", ago), n1=NOW - ago + since)) is excluded
+    assert "n1" in ends(rejection("n1", ago), n2=NOW)
+
+
+# Rung 4.
+
+HERE = Nodes(NodeFacts(f"n{number}", {}) for number in range(30))
+ANYWHERE = HERE.index.all
+
+
+def judged(
+    *rejections: Rejection,
+    kind: str = "ReplicaSet",
+    group: str = "apps/v1",
+    usable: int = ANYWHERE,
+    policy: Policy | None = None,
+    **rooms: datetime,
+) -> Verdict:
+    owner = OwnerReference(group, kind, "app", "rs-1", True)
+    candidates = Candidates(HERE, usable, rooms)
+    return verdict(evidence(*rejections), owner, candidates, NOW, policy or Policy())
+
+
+def some(number: int, ago: timedelta = 3 * MINUTE) -> list[Rejection]:
+    """Rejections on one node, a second apart; the newest so long ago."""
+    return [rejection("n1", ago + n * timedelta(seconds=1)) for n in range(number)]
+
+
+HOLDS = {
+    "none": ([], {}, None),
+    "two of a ReplicaSet": (some(2), {}, None),
+    "three": (some(3), {}, "3 rejections within 10m, the last on n1: TopologyAffinityError"),
+    "three, the first too long ago": ([*some(2), rejection("n2", 10 * MINUTE)], {}, None),
+    "very many": (
+        some(300),
+        {},
+        "16 or more rejections within 10m, the last on n1: TopologyAffinityError",
+    ),
+    "one of a Job": (
+        some(1),
+        {"kind": "Job", "group": "batch/v1"},
+        "1 rejection within 10m, the last on n1: TopologyAffinityError",
+    ),
+    "one of a Job, long ago": (some(1, 10 * MINUTE), {"kind": "Job", "group": "batch/v1"}, None),
+    "of a ReplicationController": (
+        some(3),
+        {"kind": "ReplicationController", "group": "v1"},
+        "3 rejections within 10m, the last on n1: TopologyAffinityError",
+    ),
+    "of a StatefulSet": (
+        some(3),
+        {"kind": "StatefulSet"},
+        "3 rejections within 10m, the last on n1: TopologyAffinityError",
+    ),
+    "of a DaemonSet": (some(9), {"kind": "DaemonSet"}, None),
+    "of an operator's kind": (some(9), {"kind": "Cluster", "group": "example.io/v1"}, None),
+    "of an operator's kind of a well-known name": (
+        some(9),
+        {"kind": "Job", "group": "batch.volcano.sh/v1alpha1"},
+        None,
+    ),
+    "the only node that it may use": (
+        some(1, MINUTE),
+        {"usable": HERE.index.named("n1")},
+        "every node that it may use has just rejected its like: TopologyAffinityError",
+    ),
+    "the only node, but there is more room now": (
+        some(1, MINUTE),
+        {"usable": HERE.index.named("n1"), "n1": NOW},
+        None,
+    ),
+    "no node that it may use is known": (some(1, MINUTE), {"usable": 0}, None),
+    "the thresholds are settings": (
+        some(1),
+        {"policy": Policy(holds=Holds(after=1, within=5 * MINUTE))},
+        "1 rejection within 5m, the last on n1: TopologyAffinityError",
+    ),
+    "too many nodes to name": (
+        [rejection(f"n{n}") for n in range(21)],
+        {"policy": Policy(holds=Holds(within=timedelta(0)))},
+        "more than 20 nodes have just rejected its like",
+    ),
+    "twenty can be named": (
+        [rejection(f"n{n}") for n in range(20)],
+        {"policy": Policy(holds=Holds(within=timedelta(0)))},
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(("rejections", "given", "want"), HOLDS.values(), ids=HOLDS)
+def test_the_next_pod_is_held(
+    rejections: list[Rejection], given: dict[str, Any], want: str | None
+) -> None:
+    assert judged(*rejections, **given).hold == want
+
+
+def test_an_owner_of_another_kind_is_kept_off_nodes_all_the_same() -> None:
+    """Case 38."""
+    found = judged(*some(1, MINUTE), kind="Cluster", group="example.io/v1")
+    assert [one.node for one in found.exclusions] == ["n1"]
+
+
+def test_no_more_than_twenty_nodes_are_excluded() -> None:
+    assert len(judged(*(rejection(f"n{n}") for n in range(30))).exclusions) == 20
+
+
+def test_the_first_refusal_of_a_job_counts_before_its_next_pod() -> None:
+    """Case 36: with few retries a threshold of 3 would end the Job."""
+    refused = rejection("n1", timedelta(seconds=10))
+    found = judged(refused, kind="Job", group="batch/v1")
+    assert [one.node for one in found.exclusions] == ["n1"]
+    assert found.hold is not None

@@ -13,6 +13,8 @@ from evencore.kube.dump import TOPOLOGIES, dump
 from evencore.kube.errors import Forbidden, NotFound, Unreadable
 
 PATHS = [f"/api/v1/{kind}" for kind in ("nodes", "namespaces", "limitranges", "pods")]
+EVENTS = "/api/v1/events"
+STARTS = f"{EVENTS}?reason=Starting,involvedObject.kind=Node"
 
 
 def test_it_reads_every_kind_page_by_page(server: ScriptedServer) -> None:
@@ -21,6 +23,8 @@ def test_it_reads_every_kind_page_by_page(server: ScriptedServer) -> None:
     server.script(PATHS[2], a_list([limit_range().maximum("3").obj]))
     server.script(TOPOLOGIES.path, a_list([node_topology("n1").numa("22").obj]))
     server.script(PATHS[3], a_list([failed("n1").obj]))
+    server.script(STARTS, a_list([{"metadata": {"name": "n1.1"}, "reason": "Starting"}]))
+    server.otherwise(EVENTS, a_list([]))
     read = [(item["kind"], item["metadata"]["name"]) for item in dump(client_of(server))]
     assert read == [
         ("Node", "n1"),
@@ -29,15 +33,25 @@ def test_it_reads_every_kind_page_by_page(server: ScriptedServer) -> None:
         ("LimitRange", "lr"),
         ("NodeResourceTopology", "n1"),
         ("Pod", "failed-n1-1"),
+        ("Event", "n1.1"),
     ]
     assert server.seen[1].query["continue"] == "t"
-    assert server.seen[-1].query["fieldSelector"] == "status.phase=Failed"
+    selectors = [seen.query.get("fieldSelector") for seen in server.seen]
+    selected = [selector for selector in selectors if selector]
+    assert selected == [
+        "status.phase=Failed",
+        "reason=TopologyAffinityError",
+        "reason=SMTAlignmentError",
+        "reason=UnexpectedAdmissionError",
+        "reason=Starting,involvedObject.kind=Node",
+    ]
 
 
 def test_a_cluster_without_topology_objects_is_no_error(server: ScriptedServer) -> None:
     for path in PATHS:
         server.script(path, a_list([]))
     server.script(TOPOLOGIES.path, refusal(404))
+    server.otherwise(EVENTS, a_list([]))
     assert list(dump(client_of(server))) == []
 
 
@@ -47,6 +61,7 @@ def test_numbers_keep_their_text(server: ScriptedServer) -> None:
     for path in (PATHS[0], PATHS[1], TOPOLOGIES.path, PATHS[3]):
         server.script(path, a_list([]))
     server.script(PATHS[2], Answer(body=body.encode()))
+    server.otherwise(EVENTS, a_list([]))
     (item,) = dump(client_of(server))
     assert item["spec"]["limits"][0]["max"]["cpu"] == "4.001"
 
