@@ -1,0 +1,59 @@
+"""What commands for people ask of the terminal, and the kinds of values that they take."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final, NoReturn
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+WRONG_INPUT: Final = 2
+"""What click itself exits with on wrong usage."""
+
+
+def fail(problems: Iterable[str]) -> NoReturn:
+    """End with the exit status of wrong input and every problem on a line of its own."""
+    for problem in problems:
+        shown = "".join(char if char.isprintable() else "?" for char in problem)
+        click.echo(f"evencore: {shown}", err=True)
+    sys.exit(WRONG_INPUT)
+
+
+def is_terminal() -> bool:
+    """Tell whether somebody looks at what is printed."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def colour_wanted() -> bool:
+    """Only on a terminal, and not if it or its owner wants none (https://no-color.org)."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and is_terminal()
+
+
+class Age(click.ParamType[timedelta]):
+    """How old something is: 90s, 5m, 2h, 3d, or several of them: 1d12h."""
+
+    name = "age"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> timedelta:
+        """Read it."""
+        if isinstance(value, timedelta):
+            return value
+        match = _AGE.fullmatch(str(value))
+        if match is None or not value:
+            self.fail(f"{value!a} is no age: write 90s, 5m, 2h or 3d", param, ctx)
+        days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+        return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+
+
+_AGE: Final = re.compile(
+    r"(?:([0-9]{1,4})d)?(?:([0-9]{1,5})h)?(?:([0-9]{1,6})m)?(?:([0-9]{1,7})s)?"
+)
