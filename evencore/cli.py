@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evencore.explain_command import fail, make_explain_command
+from evencore.explain_command import make_explain_command
+from evencore.terminal import fail
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,12 +29,15 @@ if TYPE_CHECKING:
 FILE = click.Path(dir_okay=False)
 
 
+_FOR_ADMINS = ("rejections",)
+
+
 class _Commands(click.Group):
-    """Imports the pocket cluster only for who asks for it: nobody else pays for it."""
+    """Imports the pocket cluster, and the commands of admins, only for who asks for them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name all commands."""
-        return sorted([*super().list_commands(ctx), "cluster"])
+        return sorted([*super().list_commands(ctx), "cluster", *_FOR_ADMINS])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Give a command by its name."""
@@ -41,6 +45,10 @@ class _Commands(click.Group):
             from simulator.command import cluster
 
             return cluster
+        if cmd_name in _FOR_ADMINS:
+            from evencore.admin import COMMANDS
+
+            return COMMANDS[cmd_name]
         return super().get_command(ctx, cmd_name)
 
 

@@ -1,0 +1,83 @@
+"""The commands of cluster admins, put together: the other half of the composition root.
+
+For: handing them the ways to a cluster. Not for: deciding or printing anything.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from controller.views import LivePod
+from evencore.files import InputError
+from evencore.kube.client import connect
+from evencore.kube.errors import KubeError
+from evencore.kube.gathering import Following, gather
+from evencore.kube.outcome import Done, Gone
+from evencore.kube.writer import Ref, Writer
+from evencore.rejections.objects import Objects
+from evencore.rejections_command import Cluster, make_rejections_command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    import click
+
+    from evencore.rejections.listing import RejectedPod
+
+_READY_S: Final = 60.0
+
+
+def _read(
+    kubeconfig: str | None, context: str | None, namespace: str | None
+) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    try:
+        with closing(connect(kubeconfig, context)) as client:
+            found = gather(client, namespace)
+    except KubeError as error:
+        raise InputError([str(error)]) from error
+    return found.documents, found.notes
+
+
+class _Live:
+    """A cluster that is followed; see `rejections_command.Live`."""
+
+    def __init__(self, following: Following) -> None:
+        self._following = following
+        self.wait = following.wait
+
+    def objects(self) -> Objects:
+        """Return what there is now."""
+        kinds = ("Node", "Namespace", "Pod", "Live", "Event")
+        return Objects(*(self._following.objects(kind) for kind in kinds))
+
+
+@contextmanager
+def _follow(kubeconfig: str | None, context: str | None, namespace: str | None) -> Iterator[_Live]:
+    try:
+        with closing(connect(kubeconfig, context)) as client:
+            # Read once before: a watch would try for ever what is forbidden or not there.
+            readable = gather(client, namespace).names
+            with Following(client, LivePod, namespace, readable) as following:
+                if not following.ready(_READY_S):
+                    raise InputError([f"the cluster was not read within {_READY_S:.0f} s"])
+                yield _Live(following)
+    except KubeError as error:
+        raise InputError([str(error)]) from error
+
+
+def _delete(
+    kubeconfig: str | None, context: str | None, pods: Iterable[RejectedPod]
+) -> Iterator[str | None]:
+    """Delete pods by uid: one of the same name that came since is another one."""
+    with closing(connect(kubeconfig, context)) as client:
+        writer = Writer(client, threading.Event())
+        for pod in pods:
+            outcome = writer.delete_pod(Ref(pod.namespace, pod.name, pod.uid))
+            yield None if isinstance(outcome, Done | Gone) else outcome.why
+
+
+COMMANDS: Final[Mapping[str, click.Command]] = {
+    "rejections": make_rejections_command(Cluster(_read, _follow, _delete)),
+}

@@ -1,0 +1,130 @@
+"""What happens next to the pods of an owner: asked of the functions that make it happen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
+
+from controller.flock import flock
+from evencore.domain import names
+from evencore.domain.decision import decide
+from evencore.domain.placement import may_be_ours, no_node
+from evencore.domain.release import release
+from evencore.domain.text import count
+from evencore.domain.verdict import Candidates, Exclusion, exclusions, verdict
+from evencore.domain.views import NodeSelector, PodSpec
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from controller.state import Owner
+    from evencore.domain.release import Flock
+    from evencore.domain.views import Affinity, PodView, Term
+    from evencore.rejections.picture import Picture
+
+
+class Prospect(NamedTuple):
+    """What is done for an owner, and what comes next."""
+
+    excluded: tuple[Exclusion, ...]
+    flock: Flock
+    sentence: str
+    when: datetime | None  # something changes by itself
+    takes_part: bool | None  # None: its namespace is not known
+    stuck: bool = False  # nothing that evencore does will help
+
+
+def prospect(picture: Picture, key: str) -> Prospect:
+    """Tell what comes next for one owner."""
+    owner, now = picture.owners[key], picture.now
+    snapshot, policy = picture.snapshot, picture.policy
+    evidence = snapshot.evidence.of(key, now)
+    excluded = exclusions(evidence.nodes, snapshot.rooms, now, policy.exclusions)
+    pods = flock(picture.steered[key], lambda _: False, now)
+    takes_part = _takes_part(picture, owner.namespace)
+    if takes_part is False:  # nobody carries it out
+        excluded = ()
+    until = min((e.until for e in excluded), default=None)
+    if pods.held:
+        # As the controller's OwnerReconciler asks.
+        rooms = {n.node: snapshot.rooms[n.node] for n in evidence.nodes if n.node in snapshot.rooms}
+        if newcomer := picture.newcomer:
+            rooms[newcomer.node] = newcomer.since
+        plan = release(pods, evidence, rooms, now, policy.holds)
+        word = f"{count(len(plan.pods), 'held pod')} to be let go now: {plan.why}"
+        return Prospect(
+            excluded, pods, word if plan.pods else plan.why, plan.again or now, takes_part
+        )
+    if takes_part is False:
+        label = f"{names.ADMISSION}={names.ENABLED}"
+        sentence = f"it goes on: namespace {owner.namespace} takes no part"
+        if owner.namespace not in policy.ignored_namespaces:
+            sentence += f": kubectl label namespace {owner.namespace} {label}"
+        return Prospect(excluded, pods, sentence, None, takes_part, stuck=True)
+    sentence, stuck = _next_pod(picture, key, owner)
+    return Prospect(excluded, pods, sentence, until, takes_part, stuck)
+
+
+def _takes_part(picture: Picture, namespace: str) -> bool | None:
+    """Tell whether the API server asks us about pods of a namespace."""
+    if namespace in picture.policy.ignored_namespaces:
+        return False
+    view = picture.snapshot.namespaces.get(namespace)
+    if view is None or view.metadata is None:
+        return None
+    return (view.metadata.labels or {}).get(names.ADMISSION) == names.ENABLED
+
+
+def _next_pod(picture: Picture, key: str, owner: Owner) -> tuple[str, bool]:
+    """Say what the webhook will do to the next pod, and whether that cannot help."""
+    snapshot, policy, now = picture.snapshot, picture.policy, picture.now
+    pattern = picture.patterns.get(key)
+    if pattern is None:  # its pods are gone: all that is left is to judge its evidence
+        nodes = snapshot.nodes
+        everywhere = (1 << len(nodes.facts)) - 1
+        candidates = Candidates(nodes, everywhere, snapshot.rooms)
+        judged = verdict(snapshot.evidence.of(key, now), owner, candidates, now, policy)
+        if judged.hold:
+            return f"its next pod will be held: {judged.hold}", False
+        return _placed([exclusion.sentence for exclusion in judged.exclusions]), False
+    decision = decide(as_new(pattern), owner.namespace, policy, snapshot, now)
+    if decision.need and (why := no_node(decision.need)) in decision.warnings:
+        return why, True
+    if decision.left_alone or decision.denial:
+        return f"its next pod will be left alone: {decision.left_alone or decision.denial}", True
+    return _placed(list(decision.sentences)), False
+
+
+def _placed(sentences: list[str]) -> str:
+    if not sentences:
+        return "its next pod may go everywhere"
+    return f"its next pod: {'; '.join(sentences)}"
+
+
+def as_new(pod: PodView) -> PodView:
+    """Return a rejected pod as its owner would make the next one: without node and our marks."""
+    spec = pod.spec or PodSpec()
+    affinity = _without_ours(spec.affinity) if spec.affinity else None
+    spec = replace(spec, node_name=None, affinity=affinity, scheduling_gates=None)
+    return replace(pod, spec=spec, status=None)
+
+
+def _without_ours(affinity: Affinity) -> Affinity | None:
+    """Take out of required node affinity what we may have put there."""
+    of_nodes = affinity.node_affinity
+    if of_nodes is None or of_nodes.required is None:
+        return affinity
+    terms = [_term(term) for term in of_nodes.required.node_selector_terms or ()]
+    # A term of which nothing is left was made by us, for a pod that had none.
+    left = [term for term in terms if not term.empty]
+    required = NodeSelector(left) if left else None
+    return replace(affinity, node_affinity=replace(of_nodes, required=required))
+
+
+def _term(term: Term) -> Term:
+    return replace(
+        term,
+        match_expressions=[r for r in term.match_expressions or () if not may_be_ours(r)] or None,
+        match_fields=[r for r in term.match_fields or () if not may_be_ours(r)] or None,
+    )
