@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from builders import failed, limit_range, namespace, node
+from builders import NOW, failed, limit_range, namespace, node
 from wire.scripted import PATIENCE_S, ScriptedServer, Stream, a_list, event
 from wire.support import client_of
 
@@ -159,3 +160,60 @@ def test_the_last_rejection_of_an_owner_leaves_nothing_behind(server: ScriptedSe
     with _live(server) as live:
         server.wait_seen(2, PODS)
         _until(lambda: live.missing() is None and not live().evidence.owners())
+
+
+def _said(reason: str, about: dict[str, str], version: int, at: str) -> dict:
+    return {
+        "metadata": {"name": f"e{version}", "namespace": "apps", "resourceVersion": str(version)},
+        "involvedObject": {"namespace": "apps", **about},
+        "reason": reason,
+        "source": {"component": "kubelet", "host": "n1"},
+        "lastTimestamp": at,
+    }
+
+
+def test_an_event_tells_of_a_stateful_sets_pod_that_is_gone(server: ScriptedServer) -> None:
+    """Its controller deletes it at once, and the next has its name."""
+    _empty(server)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    about = {"kind": "Pod", "name": "web-0", "uid": "u1"}
+    server.script(f"{EVENTS}?reason=SMTAlignmentError", a_list([_said("x", about, 1, now)]))
+    rejected = _said("TopologyAffinityError", about, 2, now)
+    server.script(f"{EVENTS}?reason=TopologyAffinityError", a_list([rejected]))
+    with _live(server) as live:
+        _until(lambda: live.missing() is None and live().evidence.owners())
+        assert [r.uid for r in live().evidence.all_of("StatefulSet/apps/web")] == ["u1"]
+
+
+def test_what_a_kubelet_rejects_when_it_has_just_started_is_no_evidence(
+    server: ScriptedServer,
+) -> None:
+    _empty(server, PODS)
+    server.script(PODS, a_list([_rejected(failed("n1")), _rejected(failed("n2"))]))
+    started = (NOW - timedelta(minutes=1)).isoformat()
+    start = _said("Starting", {"kind": "Node", "name": "n1", "uid": "n1"}, 1, started)
+    server.script(f"{EVENTS}?reason=Starting,involvedObject.kind=Node", a_list([start]))
+    with _live(server) as live:
+        _until(lambda: live.missing() is None)
+        assert [r.node for r in live().evidence.all_of("rs-1")] == ["n2"]
+
+
+def test_another_pod_of_the_same_name_leaves_the_first_behind(server: ScriptedServer) -> None:
+    """A watch that was away may miss that one went and another came."""
+    _empty(server, PODS)
+    first = _rejected(failed("n1"))
+    second = {**_rejected(failed("n2")), "metadata": {**first["metadata"], "uid": "another"}}
+    server.script(PODS, a_list([first]))
+    server.script(PODS, Stream((event("MODIFIED", _versioned(second, 5)),)))
+    with _live(server) as live:
+        _until(lambda: [r.uid for r in live().evidence.all_of("rs-1")] == ["another"])
+
+
+def test_since_when_there_is_room_on_a_node_is_known(server: ScriptedServer) -> None:
+    _empty(server, NODES)
+    at = "2026-03-01T10:40:00Z"
+    roomy = node("n1").annotate("evencore.io/room-since", at)
+    server.script(NODES, a_list([roomy.obj, node("n2").metadata(creationTimestamp=at).obj]))
+    server.script(NODES, Stream((event("DELETED", _versioned(node("n2").obj, 4)),)))
+    with _live(server) as live:
+        _until(lambda: live().rooms == {"n1": NOW})
