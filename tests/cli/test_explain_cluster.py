@@ -121,6 +121,26 @@ def test_failed_pods_exclude_their_node_from_the_next_pods_of_the_same_owner(
         assert unfit(one) == {(reason, True): ["n1"]}
 
 
+def test_the_event_of_a_pod_that_is_gone_excludes_its_node() -> None:
+    """Of a StatefulSet nothing else is left; the manifest names no namespace."""
+    told = {
+        "kind": "Event",
+        "involvedObject": {"kind": "Pod", "namespace": "shop", "name": "web-0", "uid": "u"},
+        "reason": "TopologyAffinityError",
+        "source": {"component": "kubelet", "host": "n1"},
+        "lastTimestamp": "2026-03-01T10:40:00Z",
+    }
+    nodes = [node(name, threadsPerCore=2) for name in ("n1", "n2")]
+    cluster = dump("cluster.json", *nodes, told)
+    manifest = json.loads(made("StatefulSet"))
+    del manifest["metadata"]["namespace"]
+    one = only("-f", "-", "-n", "shop", "--nodes", cluster, stdin=json.dumps(manifest))
+    reason = "excluded until 10:42Z: TopologyAffinityError, 1 rejection"
+    assert unfit(one) == {(reason, True): ["n1"]}
+    elsewhere = only("-f", "-", "-n", "bar", "--nodes", cluster, stdin=json.dumps(manifest))
+    assert elsewhere["nodes"]["fit"] == ["n1", "n2"]
+
+
 @pytest.mark.parametrize(("kind", "owner"), [("Job", "web"), ("CronJob", "web-29384756")])
 def test_a_pod_that_would_be_held_is_told_with_the_reason(kind: str, owner: str) -> None:
     """Of a Job after one rejection; where it may go is decided when it is let go."""
