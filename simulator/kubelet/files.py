@@ -8,28 +8,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Annotated, Literal
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from simulator.kubelet import machine
-from simulator.kubelet.machine import CPUs, Machine
-from simulator.kubelet.static import Policies
+from evencore.domain.kubelet import cpuset
+from evencore.domain.kubelet.managers import Managers
+from evencore.domain.kubelet.refusals import StartError
+from evencore.domain.quantity import parse_nanos
+from simulator.kubelet.machine import Plan, build
+from simulator.kubelet.settings import KubeletFile
 from simulator.strict import Quantity, Strict, checked
 
-
-def _cpus(value: object) -> CPUs:
-    if isinstance(value, frozenset):
-        return value
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)  # a single CPU needs no quotes
-    if not isinstance(value, str):
-        raise ValueError("write CPUs as the kubelet does, such as 0-1,24")  # noqa: TRY004  pydantic wants ValueError
-    return machine.parse_cpus(value)
-
-
-def _written(cpus: CPUs) -> str:
-    return ",".join(map(str, sorted(cpus)))
+if TYPE_CHECKING:
+    from evencore.domain.kubelet.config import Config
+    from evencore.domain.kubelet.machine import Machine
 
 
 def _dns_name(value: object) -> object:
@@ -40,10 +34,9 @@ def _dns_name(value: object) -> object:
 
 _NAME = re.compile(r"[a-z0-9]([-.a-z0-9]{0,200}[a-z0-9])?")
 Name = Annotated[str, BeforeValidator(_dns_name)]
-CPUList = Annotated[CPUs, BeforeValidator(_cpus), PlainSerializer(_written)]
 Some = Annotated[int, Field(ge=1, le=256)]
 Seconds = Annotated[float, Field(ge=0, le=86_400)]
-_MOST_NUMA = 8
+_MOST_NUMA = 16  # hints look at all sets of them
 
 
 class MachineFile(Strict):
@@ -53,6 +46,9 @@ class MachineFile(Strict):
     cores_per_socket: Some = 8
     threads_per_core: Literal[1, 2, 4, 8] = 2
     numa_nodes_per_socket: Some = 1
+    cores_per_l3: Annotated[int, Field(ge=1, le=256)] | None = Field(
+        default=None, alias="coresPerL3"
+    )  # none: one L3 cache for each NUMA node
     # interleaved: neighbouring cores in different NUMA nodes (even and odd); blocked: in one.
     numbering: Literal["interleaved", "blocked"] = "interleaved"
     # apart: thread 1 of core 0 comes after thread 0 of the last core; adjacent: it is CPU 1.
@@ -66,57 +62,33 @@ class MachineFile(Strict):
                 f"coresPerSocket ({self.cores_per_socket}) must be a multiple of "
                 f"numaNodesPerSocket ({self.numa_nodes_per_socket})"
             )
+        per_node = self.cores_per_socket // self.numa_nodes_per_socket
+        if per_node % (self.cores_per_l3 or 1):
+            raise ValueError(
+                f"the {per_node} cores of a NUMA node must be a multiple of "
+                f"coresPerL3 ({self.cores_per_l3})"
+            )
         if self.sockets * self.numa_nodes_per_socket > _MOST_NUMA:
-            raise ValueError(f"more than {_MOST_NUMA} NUMA nodes: kubelets refuse to start there")
+            raise ValueError(f"more than {_MOST_NUMA} NUMA nodes are too many")
         return self
 
     def build(self) -> Machine:
-        """Make the machine."""
-        return machine.build(
-            cores=self.sockets * self.cores_per_socket,
-            threads_per_core=self.threads_per_core,
-            numa_nodes=self.sockets * self.numa_nodes_per_socket,
-            interleaved=self.numbering == "interleaved",
-            adjacent=self.siblings == "adjacent",
+        """Make the machine; all nodes of one kind share it."""
+        return _built(
+            Plan(
+                sockets=self.sockets,
+                numa_nodes=self.sockets * self.numa_nodes_per_socket,
+                cores=self.sockets * self.cores_per_socket,
+                threads_per_core=self.threads_per_core,
+                interleaved=self.numbering == "interleaved",
+                adjacent=self.siblings == "adjacent",
+                cores_per_l3=self.cores_per_l3,
+                memory=parse_nanos(self.memory) // 10**9,
+            )
         )
 
 
-class CpuManagerOptions(Strict):
-    """KubeletConfiguration.cpuManagerPolicyOptions."""
-
-    full_pcpus_only: bool = Field(default=False, alias="full-pcpus-only")
-
-
-class KubeletFile(Strict):
-    """The settings of a kubelet, with the names and defaults of KubeletConfiguration."""
-
-    cpu_manager_policy: Literal["none", "static"] = "none"
-    cpu_manager_policy_options: CpuManagerOptions = CpuManagerOptions()
-    topology_manager_policy: Literal["none", "best-effort", "restricted", "single-numa-node"] = (
-        "none"
-    )
-    topology_manager_scope: Literal["container", "pod"] = "container"
-    reserved_system_cpus: CPUList = Field(default=frozenset(), alias="reservedSystemCPUs")
-    max_pods: Annotated[int, Field(ge=1, le=10_000)] = 110
-
-    @model_validator(mode="after")
-    def _starts(self) -> KubeletFile:
-        """Refuse what a kubelet refuses to start with."""
-        if self.cpu_manager_policy == "static" and not self.reserved_system_cpus:
-            raise ValueError("cpuManagerPolicy static needs reservedSystemCPUs, such as 0-1")
-        if self.cpu_manager_policy != "static" and self.cpu_manager_policy_options.full_pcpus_only:
-            raise ValueError("full-pcpus-only needs cpuManagerPolicy static")
-        return self
-
-    def policies(self) -> Policies:
-        """Give the settings that decide about CPUs."""
-        return Policies(
-            static=self.cpu_manager_policy == "static",
-            full_cores=self.cpu_manager_policy_options.full_pcpus_only,
-            topology=self.topology_manager_policy,
-            pod_scope=self.topology_manager_scope == "pod",
-            reserved=self.reserved_system_cpus,
-        )
+_built = lru_cache(maxsize=64)(build)
 
 
 class Delays(Strict):
@@ -148,11 +120,31 @@ class NodeFile(Strict):
     taints: list[Taint] = Field(default_factory=list)
 
     @model_validator(mode="after")
-    def _reserves_what_is_there(self) -> NodeFile:
-        unknown = self.kubelet.reserved_system_cpus - self.machine.build().cpus
+    def _starts(self) -> NodeFile:
+        """Refuse settings with which the kubelet would not start on this machine."""
+        built = self.machine.build()
+        unknown = self.kubelet.reserved_system_cpus & ~built.cpus
         if unknown:
-            raise ValueError(f"reservedSystemCPUs has CPUs that are not there: {_written(unknown)}")
+            raise ValueError(
+                f"reservedSystemCPUs has CPUs that are not there: {cpuset.show(unknown)}"
+            )
+        if self.config().kept_millis > built.cpus.bit_count() * 1000:
+            raise ValueError("more CPU is reserved than there is")
+        for one in self.kubelet.reserved_memory:
+            if one.numa_node not in built.numas:
+                raise ValueError(
+                    f"reservedMemory has a NUMA node that is not there: {one.numa_node}"
+                )
+        if self.kubelet.static:
+            try:
+                Managers(built, self.config())
+            except StartError as error:
+                raise ValueError(f"the kubelet would not start: {error}") from error
         return self
+
+    def config(self) -> Config:
+        """Give the settings that decide about admission."""
+        return self.kubelet.config(len(self.machine.build().numas))
 
     def names(self) -> list[str]:
         """Give the names of the nodes: the name itself for one, numbered from 1 for several."""

@@ -13,15 +13,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from evencore.domain.kubelet.refusals import StartError
 from simulator.clock import timestamp
 from simulator.kubelet import nodes, status
 from simulator.kubelet.containers import Containers, current
+from simulator.kubelet.exact import model_of
 from simulator.kubelet.lives import Life, has_ended
 from simulator.kubelet.model import Rejected
 from simulator.kubelet.predicates import objection
 from simulator.kubelet.resize import resources_of
 from simulator.kubelet.resizing import Resizing, needs_answer
-from simulator.kubelet.static import StaticModel
 from simulator.kubelet.status import Addresses
 from simulator.kubelet.voice import Voice
 from simulator.objects import key_of
@@ -47,9 +48,9 @@ class Kubelet:
         self._store, self._clock, self._send = site.store, site.store.clock, site.send
         self._voice = Voice(site, name)
         self._machine = file.machine.build()
-        self._model = StaticModel(self._machine, file.kubelet.policies())
+        self._model = model_of(file)
         self._containers = Containers(site, self._voice, file.delays)
-        self._resizing = Resizing(site, self._voice, static=file.kubelet.policies().static)
+        self._resizing = Resizing(site, self._voice, static=file.kubelet.static)
         self._number, self._given = number, 0
         self._address = f"10.0.{number // _NET}.{number % _NET}"
         self._lives: dict[str, Life] = {}
@@ -93,9 +94,14 @@ class Kubelet:
             if (life := self._lives.get(uid)) and life.admitted and not has_ended(pod)
         ]
         running.sort(key=lambda pod: pod["metadata"]["creationTimestamp"])
+        try:
+            answers = self._model.restart(running)
+        except StartError:
+            self.stop()  # a kubelet that exits: nobody renews the lease
+            return
         accepted: list[Amounts] = []
         now = timestamp(self._clock.now())
-        for pod, answer in zip(running, self._model.restart(running), strict=True):
+        for pod, answer in zip(running, answers, strict=True):
             verdict = answer if isinstance(answer, Rejected) else None
             verdict = verdict or objection(pod, self._node(), accepted)
             if verdict is not None:
@@ -202,7 +208,7 @@ class Kubelet:
 
     def _publish(self) -> None:
         self._topology = None
-        shown = nodes.topology(self.name, self.file, self._machine, self._model.held())
+        shown = nodes.topology(self.name, self.file, self._machine, self._model)
         self._send(self._voice.topology(shown))
 
     def _node(self) -> Object:

@@ -1,6 +1,6 @@
 """What a kubelet asks its node: may this pod run here, and on which CPUs.
 
-One small interface, so that a more exact model can take the place of a simple one.
+One small interface; `exact` is what stands behind it.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from simulator.kubelet.machine import CPUs
+    from evencore.domain.kubelet.cpuset import CPUSet
     from simulator.objects import Object
 
 
 class Admitted(NamedTuple):
     """The pod may run; `cpusets`: exclusive CPUs by container, none for the shared pool."""
 
-    cpusets: Mapping[str, CPUs]
+    cpusets: Mapping[str, CPUSet]
 
 
 class Rejected(NamedTuple):
@@ -33,6 +33,10 @@ Answer = Admitted | Rejected
 class NodeModel(Protocol):
     """The CPUs of one node and who has them."""
 
+    @property
+    def reserved(self) -> CPUSet:
+        """CPUs that are never given out exclusively."""
+
     def admit(self, pod: Object) -> Answer:
         """Decide about a new pod; an admitted one holds its CPUs until `remove`."""
 
@@ -40,7 +44,10 @@ class NodeModel(Protocol):
         """Take back the CPUs of a pod that has ended, or was never admitted."""
 
     def restart(self, pods: Sequence[Object]) -> list[Answer]:
-        """Decide again about the running pods, in order of creation, as a new kubelet does."""
+        """Decide again about the running pods, in order of creation, as a new kubelet does.
 
-    def held(self) -> CPUs:
+        Raises StartError if that does not come up.
+        """
+
+    def held(self) -> CPUSet:
         """Tell which CPUs are exclusively assigned."""

@@ -6,16 +6,17 @@ NFD's topology-updater.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from evencore.domain.quantity import format_millis
 from simulator.clock import micro_timestamp, timestamp
 from simulator.resources import LEASES, NODES, TOPOLOGIES
 from simulator.rules.amounts import canonical
 
 if TYPE_CHECKING:
+    from evencore.domain.kubelet.machine import Machine
     from simulator.kubelet.files import NodeFile
-    from simulator.kubelet.machine import CPUs, Machine
+    from simulator.kubelet.model import NodeModel
     from simulator.objects import Object
 
 LEASES_IN: Final = "kube-node-lease"
@@ -29,7 +30,6 @@ _FINE: Final = {
     "PIDPressure": ("KubeletHasSufficientPID", "kubelet has sufficient PID available"),
 }
 _DISK: Final = "100Gi"
-_NEAR, _FAR = 10, 21  # what firmware tables say of the own and of another NUMA node
 _LEVEL: Final = {
     "none": "None",
     "best-effort": "BestEffort",
@@ -40,14 +40,16 @@ _LEVEL: Final = {
 
 def node(name: str, file: NodeFile, machine: Machine, address: str, now: float) -> Object:
     """Make the Node object with which a kubelet registers."""
-    kubelet = file.kubelet
+    kubelet, config = file.kubelet, file.config()
     capacity = {
-        "cpu": str(len(machine.cpus)),
+        "cpu": str(machine.cpus.bit_count()),
         "memory": canonical(file.machine.memory),
         "ephemeral-storage": _DISK,
         "pods": str(kubelet.max_pods),
     }
-    left = len(machine.cpus) - len(kubelet.reserved_system_cpus)
+    left = {"cpu": format_millis(machine.cpus.bit_count() * 1000 - config.kept_millis)}
+    if config.reserved_memory is not None:
+        left["memory"] = str(sum(machine.memory) - sum(config.reserved_memory))
     labels = {
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
@@ -64,7 +66,7 @@ def node(name: str, file: NodeFile, machine: Machine, address: str, now: float) 
         "spec": {"taints": taints} if taints else {},
         "status": {
             "capacity": capacity,
-            "allocatable": {**capacity, "cpu": str(left)},
+            "allocatable": {**capacity, **left},
             "conditions": conditions(now),
             "addresses": [
                 {"type": "InternalIP", "address": address},
@@ -109,28 +111,25 @@ def lease(name: str, node_uid: str, now: float) -> Object:
     }
 
 
-def topology(name: str, file: NodeFile, machine: Machine, held: CPUs) -> Object:
+def topology(name: str, file: NodeFile, machine: Machine, model: NodeModel) -> Object:
     """Make the NodeResourceTopology: what each NUMA node has, may give, and has left.
 
     NFD's rule: without the static CPU manager nothing is allocatable or available by NUMA node.
     """
-    kubelet, nodes = file.kubelet, machine.numa_nodes
-    static = kubelet.cpu_manager_policy == "static"
-    counts = [
-        Counter(machine.places[cpu].numa for cpu in cpus)
-        for cpus in (machine.cpus, kubelet.reserved_system_cpus, held)
-    ]
+    kubelet = file.kubelet
     zones = []
-    for numa in nodes:
-        all_, reserved, taken = (counted[numa] for counted in counts)
-        given = all_ - reserved if static else 0
+    for numa, cpus in machine.numas.items():
+        all_, reserved, taken = (
+            (cpus & some).bit_count() for some in (cpus, model.reserved, model.held())
+        )
+        given = all_ - reserved if kubelet.static else 0
         zones.append(
             {
                 "name": f"node-{numa}",
                 "type": "Node",
                 "costs": [
-                    {"name": f"node-{other}", "value": _NEAR if other == numa else _FAR}
-                    for other in nodes
+                    {"name": f"node-{other}", "value": machine.distances[numa][other]}
+                    for other in machine.numas
                 ],
                 "resources": [
                     {

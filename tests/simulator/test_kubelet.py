@@ -307,6 +307,22 @@ def test_a_restart_between_two_stations_loses_nothing() -> None:
     assert cluster.status()["phase"] == "Running"
 
 
+def test_a_kubelet_that_does_not_come_up_again_is_lost_with_its_node() -> None:
+    """strict-cpu-reservation on a full node: the state file looks empty, and the kubelet exits."""
+    strict = {"cpuManagerPolicyOptions": {"strict-cpu-reservation": "true"}}
+    cluster = Cluster(machine=SMALL["machine"], kubelet={**SMALL["kubelet"], **strict})
+    cluster.add_pod(**cpus("2"))
+    cluster.run(2)
+    assert cluster.status()["phase"] == "Running"
+    cluster.fleet["n1"].restart()
+    cluster.add_pod("late")
+    cluster.run(60)
+    assert cluster.status()["phase"] == "Running"
+    assert cluster.status("late")["phase"] == "Pending"
+    lease = cluster.store.get(LEASES, "kube-node-lease", "n1").object
+    assert lease["spec"]["renewTime"] == "2027-01-15T08:00:00.000000Z"
+
+
 def test_a_node_shows_what_it_has_and_that_it_lives() -> None:
     cluster = Cluster()
     node = cluster.store.get(NODES, "", "autokh-2").object

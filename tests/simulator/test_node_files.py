@@ -8,13 +8,23 @@ from typing import Any
 
 import pytest
 
-from simulator.kubelet.files import nodes_file
+from evencore.domain.kubelet import cpuset
+from evencore.domain.kubelet.config import FULL_PCPUS_ONLY, Config
+from simulator.kubelet import nodes
+from simulator.kubelet.files import NodeFile, nodes_file
 from simulator.kubelet.presets import PRESETS, load
 from simulator.strict import FileError
 
 STATIC = {"cpuManagerPolicy": "static", "reservedSystemCPUs": "0-1"}
 CPUS = "write CPUs as the kubelet does, such as 0-1,24"
-MACHINE = "coresPerSocket, memory, numaNodesPerSocket, numbering, siblings, sockets, threadsPerCore"
+MACHINE = (
+    "coresPerL3, coresPerSocket, memory, numaNodesPerSocket, numbering, siblings, sockets, "
+    "threadsPerCore"
+)
+OPTIONS = (
+    "align-by-socket, distribute-cpus-across-cores, distribute-cpus-across-numa, full-pcpus-only, "
+    "prefer-align-cpus-by-uncorecache, strict-cpu-reservation"
+)
 NAME = "must be a name in small letters, digits, - and ., such as node-1"
 TOPOLOGY = "'none', 'best-effort', 'restricted' or 'single-numa-node'"
 QUANTITY = "such as 2, 2500m, 0.5 or 1e3 (units n u m k M G T P E, Ki to Ei)"
@@ -42,11 +52,16 @@ WRONG: dict[str, tuple[Any, list[str]]] = {
     ),
     "an option that is none": (
         {"nodes": [{"name": "a", "kubelet": {"cpuManagerPolicyOptions": {"align": True}}}]},
-        ["nodes[0].kubelet.cpuManagerPolicyOptions.align: unknown; allowed here: full-pcpus-only"],
+        [f"nodes[0].kubelet.cpuManagerPolicyOptions.align: unknown; allowed here: {OPTIONS}"],
     ),
     "static without a reservation": (
         {"nodes": [{"name": "a", "kubelet": {"cpuManagerPolicy": "static"}}]},
-        ["nodes[0].kubelet: cpuManagerPolicy static needs reservedSystemCPUs, such as 0-1"],
+        [
+            (
+                "nodes[0].kubelet: cpuManagerPolicy static needs reservedSystemCPUs, such as 0-1, "
+                "or cpu in systemReserved or kubeReserved"
+            )
+        ],
     ),
     "whole cores without static": (
         {
@@ -55,6 +70,10 @@ WRONG: dict[str, tuple[Any, list[str]]] = {
             ]
         },
         ["nodes[0].kubelet: full-pcpus-only needs cpuManagerPolicy static"],
+    ),
+    "more than there is": (
+        {"nodes": [{"name": "a", "kubelet": {"kubeReserved": {"cpu": "17"}}}]},
+        ["nodes[0]: more CPU is reserved than there is"],
     ),
     "CPUs that are not there": (
         {"nodes": [{"name": "a", "kubelet": {**STATIC, "reservedSystemCPUs": "0,99"}}]},
@@ -75,8 +94,48 @@ WRONG: dict[str, tuple[Any, list[str]]] = {
         ],
     ),
     "too many NUMA nodes": (
-        {"nodes": [{"name": "a", "machine": {"sockets": 16}}]},
-        ["nodes[0].machine: more than 8 NUMA nodes: kubelets refuse to start there"],
+        {"nodes": [{"name": "a", "machine": {"sockets": 17}}]},
+        ["nodes[0].machine: more than 16 NUMA nodes are too many"],
+    ),
+    "caches that cores cannot be shared out to": (
+        {"nodes": [{"name": "a", "machine": {"coresPerSocket": 6, "coresPerL3": 4}}]},
+        ["nodes[0].machine: the 6 cores of a NUMA node must be a multiple of coresPerL3 (4)"],
+    ),
+    "memory of a NUMA node that is not there": (
+        {
+            "nodes": [
+                {
+                    "name": "a",
+                    "kubelet": {
+                        **STATIC,
+                        "memoryManagerPolicy": "Static",
+                        "reservedMemory": [{"numaNode": 1, "limits": {"memory": "1Gi"}}],
+                    },
+                }
+            ]
+        },
+        ["nodes[0]: reservedMemory has a NUMA node that is not there: 1"],
+    ),
+    "a memory manager without static": (
+        {"nodes": [{"name": "a", "kubelet": {"memoryManagerPolicy": "Static"}}]},
+        ["nodes[0].kubelet: memoryManagerPolicy Static needs cpuManagerPolicy static here"],
+    ),
+    "settings that no kubelet starts with": (
+        {
+            "nodes": [
+                {
+                    "name": "a",
+                    "machine": {"sockets": 16},
+                    "kubelet": {**STATIC, "topologyManagerPolicy": "restricted"},
+                }
+            ]
+        },
+        [
+            (
+                "nodes[0]: the kubelet would not start: "
+                "unsupported on machines with more than 8 NUMA Nodes"
+            )
+        ],
     ),
     "an amount that is none": (
         {"nodes": [{"name": "a", "machine": {"memory": "much"}}]},
@@ -104,17 +163,57 @@ def test_a_file_as_people_write_it() -> None:
         "reservedSystemCPUs": 0,
         "cpuManagerPolicyOptions": {"full-pcpus-only": "true"},
     }
-    read = nodes_file({"nodes": [{"name": "a", "kubelet": kubelet}]}).nodes[0].kubelet
-    assert read.reserved_system_cpus == {0}
-    assert read.policies().full_cores
+    config = nodes_file({"nodes": [{"name": "a", "kubelet": kubelet}]}).nodes[0].config()
+    assert config == Config(cpu_options=frozenset({FULL_PCPUS_ONLY}), reserved_cpus=1)
+
+
+def test_every_setting_reaches_the_kubelet() -> None:
+    kubelet = {
+        "cpuManagerPolicy": "static",
+        "cpuManagerPolicyOptions": {
+            "align-by-socket": "true",
+            "distribute-cpus-across-numa": "false",
+            "strict-cpu-reservation": True,
+        },
+        "topologyManagerPolicy": "restricted",
+        "topologyManagerScope": "pod",
+        "topologyManagerPolicyOptions": {
+            "prefer-closest-numa-nodes": "true",
+            "max-allowable-numa-nodes": "12",
+        },
+        "memoryManagerPolicy": "Static",
+        "reservedMemory": [{"numaNode": 1, "limits": {"memory": "1Gi"}}],
+        "systemReserved": {"cpu": "500m"},
+        "kubeReserved": {"cpu": 1},
+        "featureGates": {"CPUManagerPolicyAlphaOptions": True, "PodLevelResourceManagers": True},
+    }
+    [node] = nodes_file(
+        {"nodes": [{"name": "a", "machine": {"sockets": 2}, "kubelet": kubelet}]}
+    ).nodes
+    assert node.config() == Config(
+        topology_policy="restricted",
+        pod_scope=True,
+        cpu_options=frozenset({"align-by-socket", "strict-cpu-reservation"}),
+        closest_numa=True,
+        most_numa_nodes=12,
+        reserved_millis=1500,
+        reserved_memory=(0, 2**30),
+        alpha_options=True,
+        pod_level_managers=True,
+    )
+    made = nodes.node("a", node, node.machine.build(), "10.0.0.1", 0)
+    assert made["status"]["allocatable"]["cpu"] == "30500m"
+    assert made["status"]["allocatable"]["memory"] == str(63 * 2**30)
+    assert made["status"]["capacity"]["memory"] == "64Gi"
+    assert NodeFile.model_validate(node.model_dump(by_alias=True)) == node
 
 
 def test_the_preset_is_the_machine_of_the_story() -> None:
-    [nodes] = PRESETS["autokh"].nodes
-    built = nodes.machine.build()
-    assert nodes.names() == ["autokh-1", "autokh-2"]
-    assert built.within([0]) == frozenset(range(0, 48, 2))
-    assert built.cores_of([0]) == nodes.kubelet.reserved_system_cpus == {0, 24}
+    [node] = PRESETS["autokh"].nodes
+    built = node.machine.build()
+    assert node.names() == ["autokh-1", "autokh-2"]
+    assert built.numas[0] == cpuset.of(range(0, 48, 2))
+    assert built.cores_of(1) == node.kubelet.reserved_system_cpus == cpuset.parse("0,24")
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "pocket-cluster.md"
