@@ -14,13 +14,15 @@ from evencore.files import InputError
 from evencore.kube.client import connect
 from evencore.kube.errors import KubeError
 from evencore.kube.gathering import Following, gather
+from evencore.kube.node_reading import read_nodes
 from evencore.kube.outcome import Done, Gone
 from evencore.kube.writer import Ref, Writer
+from evencore.nodes_command import make_nodes_command
 from evencore.rejections.objects import Objects
 from evencore.rejections_command import Cluster, make_rejections_command
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import click
 
@@ -78,6 +80,17 @@ def _delete(
             yield None if isinstance(outcome, Done | Gone) else outcome.why
 
 
+def _read_nodes(
+    kubeconfig: str | None, context: str | None, take: Callable[[object], None]
+) -> tuple[str, ...]:
+    try:
+        with closing(connect(kubeconfig, context)) as client:
+            return read_nodes(client, take)
+    except KubeError as error:
+        raise InputError([str(error)]) from error
+
+
 COMMANDS: Final[Mapping[str, click.Command]] = {
+    "nodes": make_nodes_command(_read_nodes),
     "rejections": make_rejections_command(Cluster(_read, _follow, _delete)),
 }
