@@ -38,7 +38,21 @@ class Identity(NamedTuple):
     context: ssl.SSLContext
 
 
+class Issued(NamedTuple):
+    """An authority's certificate, a certificate of it, and that one's key; all PEM."""
+
+    ca: str
+    certificate: str
+    key: str
+
+
 def make() -> Identity:
+    """Make an authority, and the context of a server with a certificate of it."""
+    issued = issue("kube-apiserver")
+    return Identity(issued.ca, _context(issued))
+
+
+def issue(common_name: str) -> Issued:
     """Make an authority, and a certificate of it for this machine's loopback."""
     now = dt.datetime.now(dt.UTC)
     ca_key = ec.generate_private_key(ec.SECP256R1())
@@ -53,7 +67,7 @@ def make() -> Identity:
         .sign(ca_key, hashes.SHA256())
     )
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "kube-apiserver")])
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
     names: list[x509.GeneralName] = [
         x509.DNSName("localhost"),
         x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
@@ -67,7 +81,12 @@ def make() -> Identity:
         )
         .sign(ca_key, hashes.SHA256())
     )
-    return Identity(_pem(authority), _context(_pem(leaf), key))
+    encoded = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    return Issued(_pem(authority), _pem(leaf), encoded.decode())
 
 
 def _builder(
@@ -88,17 +107,12 @@ def _pem(certificate: x509.Certificate) -> str:
     return certificate.public_bytes(serialization.Encoding.PEM).decode()
 
 
-def _context(certificate: str, key: ec.EllipticCurvePrivateKey) -> ssl.SSLContext:
-    encoded = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
+def _context(issued: Issued) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.set_alpn_protocols(["http/1.1"])
     # The ssl module reads keys from files only; this one is gone before anybody could ask for it.
     with tempfile.NamedTemporaryFile() as file:
-        file.write(encoded + certificate.encode())
+        file.write((issued.key + issued.certificate).encode())
         file.flush()
         context.load_cert_chain(Path(file.name))
     return context
