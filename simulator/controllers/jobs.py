@@ -64,6 +64,17 @@ class Jobs:
             if job is None or owner is None or job.object["metadata"]["uid"] != owner["uid"]:
                 self._orphans.add((pod["metadata"]["namespace"], pod["metadata"]["name"]))
 
+    def _leave(self, key: Key) -> None:
+        """Let go of the pods of a Job that is gone (deleteJob): some went before it did."""
+        for record in self._cluster.store.table(PODS).records():
+            owner = controller_of(record.object)
+            if (
+                owner
+                and owner["name"] == key[1]
+                and record.object["metadata"]["namespace"] == key[0]
+            ):
+                self._note_orphan(record.object, None)
+
     async def _sync_orphan(self, key: Key) -> None:
         record = self._cluster.store.table(PODS).get(key)
         if record is not None:
@@ -73,6 +84,7 @@ class Jobs:
         record = self._table.get(key)
         if record is None:
             self._failures.pop(key, None)
+            self._leave(key)
             return
         job, index = record.object, self._cluster.pods
         uid, now = job["metadata"]["uid"], self._cluster.store.clock.now()

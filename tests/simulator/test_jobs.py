@@ -177,3 +177,17 @@ def test_indexes_are_written_in_runs() -> None:
     assert job_pods.write_indexes([5, 0, 1, 2, 7, 8]) == "0-2,5,7-8"
     assert job_pods.read_indexes("0-2,5,7-8") == {0, 1, 2, 5, 7, 8}
     assert job_pods.free_indexes(6, {0, 2}, 3) == [1, 3, 4]
+
+
+def test_a_pod_that_went_before_its_job_is_let_go_when_the_job_is_gone() -> None:
+    async def story(still: Still) -> None:
+        still.kubelets.admits = lambda _: True
+        await still.make(JOBS, "train", **work())
+        await still.background.advance(2)
+        (pod,) = still.pods()
+        still.store.delete(PODS, "default", pod["metadata"]["name"], Options(grace_s=0))
+        still.store.delete(JOBS, "default", "train", Options(propagation="Background"))
+        await still.background.advance(5)
+        assert still.pods() == []
+
+    play(story)
