@@ -175,6 +175,16 @@ CASES = {
         "says policy best-effort, but its kubelet refused pod shop/web-1 at 2026-03-01T10:40Z",
         told=learnt(rejection(kind=Kind.NO_ALIGNED_NUMA)),
     ),
+    "a policy that agents tell, and its kubelet contradicts": Case(
+        bare(),
+        {},
+        "NodeResourceTopology says policy none, but its kubelet refused pod",
+        topology=node_topology("n1").policies("None"),
+        told=learnt(rejection(kind=Kind.NO_ALIGNED_NUMA)),
+    ),
+    "a width by hand that is not checked rounds no bound": Case(
+        bare().width(2).topology(fullPcpusOnly=False, numa=[23]), {CONTAINER: "23", POD: "23"}
+    ),
     "a policy that bears it out": Case(
         bare().topology(policy=SNN), {}, told=learnt(rejection(kind=Kind.NO_ALIGNED_NUMA))
     ),
@@ -234,6 +244,10 @@ def test_the_reason_of_a_bound_names_what_it_was_made_of() -> None:
         f"{CONTAINER}=24: annotation {names.NODE_TOPOLOGY}: NUMA nodes of 23, 24 CPUs, "
         "single-numa-node, whole cores of 2 threads"
     ) in found.reasons
+
+
+def test_a_name_needs_no_reason() -> None:
+    assert decided(ours(node("n1"), WIDTH, 2)).annotations == {}
 
 
 @pytest.mark.parametrize("text", ["[", "[]", '{"a": 1}', '{"evencore.io/max-pod-cpus": 3}'])
