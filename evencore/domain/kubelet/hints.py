@@ -49,8 +49,9 @@ def cpu_hints(
 ) -> Hints:
     """Give all sets of NUMA nodes where `count` CPUs are free or can be taken over.
 
-    A set must have all nodes of the reusable CPUs in it, or it is no hint. Preferred are sets of
-    the smallest size that would do on an empty machine; CPUs in use and reserved ones count.
+    Preferred are sets of the smallest size that would do on an empty machine. Oddity: reserved
+    CPUs count for that, though no pod can have them. Oddity: a set must have all nodes of the
+    reusable CPUs in it, or it is no hint, so that an init container ties its pod to its nodes.
     `by_socket` (align-by-socket): and those that touch no more sockets than they must.
     """
     missing = count - reusable.bit_count()

@@ -81,7 +81,10 @@ class Machine:
 
     @cached_property
     def cpus_per_core(self) -> int:
-        """Threads per core, rounded down: one offline sibling makes it 1 on SMT2."""
+        """Threads per core, rounded down.
+
+        Oddity: one offline sibling makes it 1 on SMT2, and full-pcpus-only then checks nothing.
+        """
         return self.cpus.bit_count() // len(self.cores)
 
     @cached_property

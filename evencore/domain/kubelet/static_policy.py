@@ -180,7 +180,11 @@ class StaticPolicy:
         return cpu_hints(self._machine, free, reusable, count, by_socket=self._by_socket)
 
     def _take(self, count: int, hint: Hint, reusable: CPUSet) -> CPUSet:
-        """Take CPUs out of the shared pool. Reusable ones only widen the choice."""
+        """Take CPUs out of the shared pool.
+
+        Oddity: reusable ones only widen the choice, none is preferred; what nobody takes over
+        stays with the pod. A pod may hold more than it can use at one time.
+        """
         taken = self._picker.pick_near(hint.nodes, self.free | reusable, count)
         self.shared &= ~taken
         return taken
