@@ -113,3 +113,7 @@ def test_whole_cores_stay_whole_while_whole_cores_are_free(
     count = 2 * data.draw(st.integers(1, len(chosen)))
     taken = take_packed(one, free, count)
     assert one.cores_of(taken) == taken
+
+
+def test_machines_are_values() -> None:
+    assert {machine(), machine(), machine(cores=5)} == {machine(), machine(cores=5)}

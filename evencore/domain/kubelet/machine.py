@@ -60,10 +60,10 @@ class Machine:
     cores: tuple[Core, ...]
     distances: tuple[tuple[int, ...], ...] = ()  # between NUMA nodes; empty: all alike
     memory: tuple[int, ...] = ()  # bytes per NUMA node, by id; empty: never short
-    numas: dict[int, CPUSet] = field(init=False, repr=False)
-    sockets: dict[int, CPUSet] = field(init=False, repr=False)
-    l3s: dict[int, CPUSet] = field(init=False, repr=False)
-    core_sets: dict[int, CPUSet] = field(init=False, repr=False)
+    numas: dict[int, CPUSet] = field(init=False, repr=False, compare=False)
+    sockets: dict[int, CPUSet] = field(init=False, repr=False, compare=False)
+    l3s: dict[int, CPUSet] = field(init=False, repr=False, compare=False)
+    core_sets: dict[int, CPUSet] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Sort the CPUs into units. A core without L3 id counts to that of its socket's number."""
