@@ -111,7 +111,7 @@ class Ledger:
             at = rejection.at or (known.pod.at if known.pod else now)
             known.pod = _Witness(at, rejection.node, rejection.reason)
             known.owner, known.started = rejection.owner, at
-            known.released = known.released or rejection.released
+            known.released = rejection.released
             self._book(known)
 
     def pod_gone(self, uid: str) -> None:

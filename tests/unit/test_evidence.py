@@ -56,7 +56,8 @@ def test_pod_and_event_of_one_rejection_count_once() -> None:
     for _ in range(3):  # whatever number of changes arrive
         ledger.pod(of_pod(), NOW)
         ledger.event(of_event(at=NOW + SECOND), NOW)
-    assert nodes(ledger.of("rs-1", NOW)) == [("n1", 1)]
+    found = ledger.of("rs-1", NOW + SECOND)
+    assert (nodes(found), found.newest) == ([("n1", 1)], NOW)  # the pod is the first witness
 
 
 def test_the_event_stays_when_the_pod_is_gone_until_it_has_expired() -> None:
