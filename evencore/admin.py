@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from controller.views import LivePod
 from evencore.files import InputError
+from evencore.kube import removal
 from evencore.kube.client import connect
 from evencore.kube.errors import KubeError
 from evencore.kube.gathering import Following, gather
@@ -20,6 +21,7 @@ from evencore.kube.writer import Ref, Writer
 from evencore.nodes_command import make_nodes_command
 from evencore.rejections.objects import Objects
 from evencore.rejections_command import Cluster, make_rejections_command
+from evencore.uninstall_command import make_uninstall_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -90,7 +92,21 @@ def _read_nodes(
         raise InputError([str(error)]) from error
 
 
+def _undo(
+    kubeconfig: str | None, context: str | None, *, do: bool
+) -> Iterator[tuple[str, str | None]]:
+    """Take away what evencore has left, or only say so; all is read before anything is written."""
+    try:
+        with closing(connect(kubeconfig, context)) as client:
+            for step in removal.steps(client):
+                outcome = removal.carry_out(client, step) if do else Done()
+                yield step.says, None if isinstance(outcome, Done | Gone) else outcome.why
+    except KubeError as error:
+        raise InputError([str(error)]) from error
+
+
 COMMANDS: Final[Mapping[str, click.Command]] = {
     "nodes": make_nodes_command(_read_nodes),
     "rejections": make_rejections_command(Cluster(_read, _follow, _delete)),
+    "uninstall": make_uninstall_command(_undo),
 }

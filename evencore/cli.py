@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FILE = click.Path(dir_okay=False)
 
 
-_FOR_ADMINS = ("nodes", "rejections")
+_FOR_ADMINS = ("nodes", "rejections", "uninstall")
 
 
 class _Commands(click.Group):
