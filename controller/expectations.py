@@ -14,28 +14,36 @@ PATIENCE_S: Final = 60.0
 
 
 class Expectations:
-    """Uids of objects that we changed. All methods may be called by any thread."""
+    """Uids of objects that we change. All methods may be called by any thread."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._lock = threading.Lock()
-        self._until: dict[str, float] = {}
+        self._until: dict[str, float] = {}  # in the order in which their time runs out
 
     def expect(self, uid: str) -> None:
-        """Note that the object was written and will be seen changed."""
+        """Note that the object will be seen changed.
+
+        Call it before the write: a watch is often faster than the answer.
+        """
+        now = self._now()
         with self._lock:
-            self._until[uid] = self._now() + PATIENCE_S
+            self._until.pop(uid, None)
+            self._until[uid] = now + PATIENCE_S
+            while self._until[first := next(iter(self._until))] <= now:
+                del self._until[first]
 
     def met(self, uid: str) -> None:
-        """Note that it was seen, or is gone."""
+        """Note that it was seen, is gone, or was not written after all."""
         with self._lock:
             self._until.pop(uid, None)
 
     def pending(self, uid: str) -> bool:
         """Tell whether what is seen of the object is older than what we wrote."""
         with self._lock:
-            until = self._until.get(uid)
-            if until is not None and until <= self._now():
-                del self._until[uid]
-                return False
-            return until is not None
+            return self._until.get(uid, float("-inf")) > self._now()
+
+    def __len__(self) -> int:
+        """Count the writes that are remembered."""
+        with self._lock:
+            return len(self._until)

@@ -6,41 +6,53 @@ out, pods let go before anything is deleted; what fails is tried again and holds
 
 from __future__ import annotations
 
-import logging
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from controller import texts
-from controller.cleaner import CLEANED, Cleaner, misaligned
-from controller.flock import flock, waits_in_vain
-from controller.reading import read_pod
-from evencore import metrics
+from controller.cleaner import is_cleaned
+from controller.flock import flock, waits
+from controller.limbo import LIMBO_S
 from evencore.domain import names
+from evencore.domain.annotations import policy_for
 from evencore.domain.cleaning import superfluous
 from evencore.domain.decision import Decision
+from evencore.domain.policy import OnRejection
 from evencore.domain.release import release
-from evencore.domain.verdict import HELD_KINDS, exclusions
-from evencore.kube.outcome import Done, Gone, Later
+from evencore.domain.scope import takes_part
+from evencore.domain.verdict import exclusions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
+    from controller.cleaner import Cleaner
     from controller.expectations import Expectations
     from controller.releaser import Releaser
-    from controller.reporter import Reporter
+    from controller.replacer import Replacer
     from controller.state import Owner, State
+    from controller.teller import Teller
     from controller.views import LivePod
     from evencore.domain.evidence import Evidence
     from evencore.domain.policy import Policy
+    from evencore.domain.release import Release
     from evencore.domain.snapshot import Snapshot
     from evencore.domain.verdict import Exclusion
-    from evencore.kube.client import Client
-    from evencore.kube.writer import Writer
-
-_log = logging.getLogger(__name__)
 
 LONGEST_S: Final = 60.0
-"""Nobody sleeps longer: time passes, and a wall clock may be set."""
+"""Nobody who has something to wait for sleeps longer: a wall clock may be set."""
+
+FORCED_AT_A_TIME: Final = 20
+"""Of pods that were held for too long, before other owners get their turn."""
+
+_NOT_STEERED: Final = frozenset({"DaemonSet"})  # design, section 4: aligned, nothing more
+
+
+class Hands(NamedTuple):
+    """Who carries things out."""
+
+    releaser: Releaser
+    replacer: Replacer
+    cleaner: Cleaner
+    teller: Teller
 
 
 class OwnerReconciler:
@@ -48,136 +60,125 @@ class OwnerReconciler:
 
     def __init__(  # noqa: PLR0913, PLR0917  what it works with
         self,
-        client: Client,
         state: State,
         snapshot: Callable[[], Snapshot],
         policy: Policy,
-        releaser: Releaser,
-        writer: Writer,
-        reporter: Reporter,
+        hands: Hands,
         expectations: Expectations,
         now: Callable[[], datetime],
     ) -> None:
-        self._client, self._state = client, state
-        self._snapshot, self._policy = snapshot, policy
-        self._releaser, self._writer, self._reporter = releaser, writer, reporter
-        self._expectations, self._now = expectations, now
-        self._cleaner = Cleaner(writer, expectations)
-        self._told = texts.Told()
+        self._state, self._snapshot, self._policy = state, snapshot, policy
+        self._hands, self._expectations, self._now = hands, expectations, now
 
     def reconcile(self, key: str) -> float | None:
-        """Look at one owner (`evidence.owner_key`); returns in how many seconds to do so again."""
-        now, snapshot = self._now(), self._snapshot()
-        evidence = snapshot.evidence.of(key, now)
-        excluded = exclusions(evidence.nodes, snapshot.rooms, now, self._policy.exclusions)
-        steered = self._state.steered.of(key)
-        owner = self._state.owners.get(key)
+        """Look at one owner (`rejection.owner_key`); returns in how many seconds to do so again."""
+        owner = self._state.owner(key)
         if owner is None:
             return None
-        again = [
-            self._release(owner, steered, evidence, snapshot),
-            self._replace(owner, steered, excluded),
-            self._clean(owner, key, snapshot, evidence.newest),
-            *((e.until - now).total_seconds() for e in excluded if steered),
-        ]
-        self._tell(owner, key, evidence, excluded, steered)
-        if not steered and not self._state.rejected.of(key):
-            self._state.owners.pop(key, None)
-            self._told.forget(key)
-            return None
-        return min((max(0.0, s) for s in again if s is not None), default=LONGEST_S)
+        now, snapshot = self._now(), self._snapshot()
+        evidence = snapshot.evidence.of(key, now)
+        steered = self._state.steered.of(key)
+        excluded = exclusions(evidence.nodes, snapshot.rooms, now, self._policy.exclusions)
+        # Whatever became of its namespace, a pod that is held is let go.
+        again = [self._release(owner, key, steered, evidence, snapshot)]
+        view = snapshot.namespaces.get(owner.namespace)
+        if takes_part(owner.namespace, view, self._policy):
+            written = (view.metadata.annotations if view and view.metadata else None) or {}
+            self._tell(owner, key, evidence, excluded, steered, written)
+            again += [
+                self._replace(owner, steered, excluded, now),
+                self._clean(owner, key, snapshot, written, now),
+            ]
+        return min((max(0.0, s) for s in again if s is not None), default=None)
 
     def _release(
         self,
         owner: Owner,
+        key: str,
         pods: Mapping[str, LivePod],
         evidence: Evidence,
         snapshot: Snapshot,
     ) -> float | None:
         """Let held pods go that may."""
-        now = self._now()
-        found = flock(pods.values(), self._expectations.pending, now)
-        rooms = {n.node: snapshot.rooms[n.node] for n in evidence.nodes if n.node in snapshot.rooms}
+        now, lost = self._now(), self._state.limbo.of(key)
+        found = flock(pods.values(), self._expectations.pending, now, lost)
+        rooms = {
+            seen.node: since
+            for seen in evidence.nodes
+            if (since := snapshot.rooms.get(seen.node)) is not None
+        }
         if newcomer := self._state.newcomer:
             rooms[newcomer.node] = newcomer.since
         plan = release(found, evidence, rooms, now, self._policy.holds)
-        again = (plan.again - now).total_seconds() if plan.again else None
-        for uid in plan.pods:
-            result = self._releaser.let_go(pods[uid], plan)
+        chosen = plan.pods[:FORCED_AT_A_TIME] if plan.forced else plan.pods
+        for uid in chosen:
+            result = self._hands.releaser.let_go(pods[uid], plan)
             if isinstance(result, Decision):
-                self._expectations.expect(uid)
-                metrics.PODS_RELEASED.inc()
-                text = "; ".join(result.sentences)
-                self._reporter.tell(texts.about_pod(pods[uid]), names.POD_RELEASED, text)
-                self._reporter.tell(texts.about(owner), names.POD_RELEASED, text)
+                self._hands.teller.released(owner, pods[uid], "; ".join(result.sentences))
             elif result is not None:
                 return result
-        return again
+        if len(chosen) < len(plan.pods):
+            return 0.0
+        return _again_s(plan, now, lost) if found.held else None
 
     def _replace(
-        self, owner: Owner, pods: Mapping[str, LivePod], excluded: tuple[Exclusion, ...]
+        self,
+        owner: Owner,
+        pods: Mapping[str, LivePod],
+        excluded: tuple[Exclusion, ...],
+        now: datetime,
     ) -> float | None:
-        """Delete waiting pods whose exclusions have all ended: their owner makes fresh ones.
-
-        Not those of a Job: it would count them as failed, against its backoffLimit.
-        """
-        if owner.kind not in HELD_KINDS or owner.kind == "Job":
+        """Have waiting pods made anew that nothing keeps off any node now."""
+        if not any(map(waits, pods.values())):
             return None
-        nodes = frozenset(
-            name for e in excluded for name in (e.node, names.node_label_value(e.node))
-        )
-        for uid, pod in pods.items():
-            if self._expectations.pending(uid) or not waits_in_vain(pod, nodes):
-                continue
-            meta, fresh = pod.metadata, read_pod(self._client, pod.metadata)
-            if isinstance(fresh, Later):
-                return fresh.seconds
-            if isinstance(fresh, Gone) or (fresh.pod.spec and fresh.pod.spec.node_name):
-                continue
-            # By its version: if the scheduler has found a node meanwhile, it is left alone.
-            outcome = self._writer.delete_pod(fresh.ref)
-            if isinstance(outcome, Later):
-                return outcome.seconds
-            if isinstance(outcome, Done):
-                self._expectations.expect(uid)
-                metrics.PODS_REPLACED.inc()
-                _log.info("%s/%s: %s", meta.namespace, meta.name, texts.REPLACED)
-        return None
+        again = self._hands.replacer.replace(owner, pods, excluded)
+        if again is None:
+            ends = ((e.until - now).total_seconds() for e in excluded)
+            again = min(ends, default=LONGEST_S)
+        return min(again, LONGEST_S)
 
     def _clean(
-        self, owner: Owner, key: str, snapshot: Snapshot, newest: datetime | None
+        self,
+        owner: Owner,
+        key: str,
+        snapshot: Snapshot,
+        namespace: Mapping[str, str],
+        now: datetime,
     ) -> float | None:
-        if owner.kind not in CLEANED:
-            return None
-        now, pods = self._now(), self._state.rejected.of(key)
+        pods = self._state.rejected.of(key) if is_cleaned(owner) else {}
         if not pods:
             return None
-        uids = superfluous(snapshot.evidence.all_of(key), now, self._policy)
-        uids += misaligned(pods, self._policy.rejections.keep)
-        deleted, again = self._cleaner.clean(pods, uids, newest, now)
+        uids = frozenset(superfluous(snapshot.evidence.pods_of(key), now, self._policy))
+        deleted, again = self._hands.cleaner.clean(pods, uids, namespace, now)
         if deleted:
-            metrics.PODS_DELETED.inc(deleted)
-            text = texts.deleted(deleted, len(pods) - deleted)
-            self._reporter.tell(texts.about(owner), names.REJECTED_PODS_DELETED, text)
-        return again
+            self._hands.teller.deleted(owner, deleted, len(pods) - deleted)
+        return LONGEST_S if again is None else again
 
-    def _tell(
+    def _tell(  # noqa: PLR0913, PLR0917  what there may be to tell
         self,
         owner: Owner,
         key: str,
         evidence: Evidence,
         excluded: tuple[Exclusion, ...],
-        pods: Mapping[str, LivePod],
+        steered: Mapping[str, LivePod],
+        namespace: Mapping[str, str],
     ) -> None:
         """Tell what is new since the last time."""
-        about = texts.about(owner)
-        if news := self._told.rejections(key, evidence):
-            self._reporter.tell(about, names.TOPOLOGY_REJECTED, news, warning=True)
-        if excluded and (news := self._told.exclusions(key, excluded)):
-            self._reporter.tell(about, names.NODE_EXCLUDED, news)
-        for pod in pods.values():
-            if pod.held and self._told.is_new(key, pod.metadata.uid):
-                metrics.PODS_HELD.inc()
-                text = texts.held(pod)
-                self._reporter.tell(texts.about_pod(pod), names.POD_HELD, text)
-                self._reporter.tell(about, names.POD_HELD, text)
+        teller, rejected = self._hands.teller, self._state.rejected.of(key)
+        bound = teller.rejections(owner, key, evidence, rejected)
+        last = self._state.rejected.last(key)
+        meta = last.pod.metadata if last else None
+        wish = meta.annotations.on_rejection if meta and meta.annotations else None
+        written = {} if wish is None else {names.ON_REJECTION: wish}
+        asked = policy_for(self._policy, written, namespace, ()).on_rejection
+        if not bound and owner.kind not in _NOT_STEERED and asked is not OnRejection.REPORT:
+            teller.exclusions(owner, key, excluded)
+        teller.holds(owner, key, steered.values())
+
+
+def _again_s(plan: Release, now: datetime, lost: int) -> float:
+    """Return when to think again about the held pods of an owner."""
+    if lost:  # what became of those out of sight is known, or they are given up, soon
+        return LIMBO_S
+    again_s = (plan.again - now).total_seconds() if plan.again else LONGEST_S
+    return min(again_s, LONGEST_S)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 FIRST_S: Final = 0.5
 CEILING_S: Final = 60.0
+_MOST_FAILURES: Final = 16  # any more wait for the ceiling as well
 
 
 class Key(NamedTuple):
@@ -61,6 +62,8 @@ class Queue:
                     if self._due.get(key) == due:
                         del self._due[key]
                         self._working[key] = None
+                        # Who minded when the next one is due may be the one that leaves now.
+                        self._changed.notify()
                         return key
                 else:
                     self._changed.wait(wait_s)
@@ -70,15 +73,21 @@ class Queue:
         """Give a key back that went well."""
         with self._changed:
             self._failures.pop(key, None)
-            self._give_back(key)
+            again = self._working.pop(key)
+            if again is not None:
+                self._schedule(key, again)
 
     def failed(self, key: Key) -> float:
-        """Give a key back that is to be tried again, later each time; returns in how many s."""
+        """Give a key back that is to be tried again, later each time; returns in how many s.
+
+        What was added meanwhile waits as long: a mistake of ours is not to be made at the rate of
+        the events that lead to it.
+        """
         with self._changed:
-            number = self._failures[key] = self._failures.get(key, 0) + 1
+            number = self._failures[key] = min(self._failures.get(key, 0) + 1, _MOST_FAILURES)
             wait_s = min(FIRST_S * 2.0 ** (number - 1), CEILING_S)
-            self._give_back(key)
-        self.add(key, wait_s)
+            del self._working[key]
+            self._schedule(key, self._now() + wait_s)
         return wait_s
 
     def stop(self) -> None:
@@ -99,8 +108,3 @@ class Queue:
 
     def _wait_s(self) -> float | None:
         return self._heap[0][0] - self._now() if self._heap else None
-
-    def _give_back(self, key: Key) -> None:
-        again = self._working.pop(key)
-        if again is not None:
-            self._schedule(key, again)

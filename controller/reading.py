@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import quote
 
 import msgspec
 
 from evencore.domain.views import PodView, read
-from evencore.kube.errors import KubeError, NotFound
-from evencore.kube.outcome import Gone, Later
+from evencore.kube.outcome import RETRY_S, Gone, Later
 from evencore.kube.writer import Ref
 
 if TYPE_CHECKING:
     from controller.views import LiveMetadata
-    from evencore.kube.client import Client
+    from evencore.kube.writer import Writer
 
-RETRY_S: Final = 1.0
+_log = logging.getLogger(__name__)
+
+REFUSED_S: Final = 60.0
+"""Until the next try after a refusal: somebody has to grant us something first."""
 
 
 class Fresh(NamedTuple):
@@ -25,21 +29,19 @@ class Fresh(NamedTuple):
     ref: Ref
 
 
-def read_pod(client: Client, meta: LiveMetadata) -> Fresh | Gone | Later:
+def read_pod(writer: Writer, meta: LiveMetadata) -> Fresh | Gone | Later:
     """Read a pod that was seen with this metadata; Gone if another has its name by now."""
+    namespace, name = quote(meta.namespace, ""), quote(meta.name, "")
+    answer = writer.read(f"/api/v1/namespaces/{namespace}/pods/{name}")
+    if isinstance(answer, Gone | Later):
+        return answer
+    if not isinstance(answer, bytes):
+        _log.warning("%s/%s cannot be read: %s", meta.namespace, meta.name, answer.why)
+        return Later(REFUSED_S, answer.why)
     try:
-        reply = client.get(f"/api/v1/namespaces/{meta.namespace}/pods/{meta.name}")
-        try:
-            body = reply.read()
-        finally:
-            reply.close()
-        value = msgspec.json.decode(body)
+        value = msgspec.json.decode(answer)
         version = msgspec.convert(value, _Versioned).metadata.resource_version
-    except NotFound as error:
-        return Gone(str(error))
-    except KubeError as error:
-        return Later(error.retry_after or RETRY_S, str(error))
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         return Later(RETRY_S, f"{meta.namespace}/{meta.name} cannot be read: {error}")
     pod = read(PodView, value)[0]
     if pod.meta.uid != meta.uid:

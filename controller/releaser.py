@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from controller.reading import RETRY_S, Fresh, read_pod
+from controller.reading import REFUSED_S, Fresh, read_pod
 from evencore.domain import names
 from evencore.domain.decision import let_go
 from evencore.domain.patching import operations
 from evencore.domain.placement import Case
 from evencore.domain.views import PodSpec
-from evencore.kube.outcome import Conflict, Done, Later, Refused
+from evencore.kube.outcome import RETRY_S, Conflict, Done, Later, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from controller.expectations import Expectations
     from controller.views import LivePod
     from evencore.domain.decision import Decision
     from evencore.domain.policy import Policy
     from evencore.domain.release import Release
     from evencore.domain.snapshot import Snapshot
-    from evencore.kube.client import Client
     from evencore.kube.outcome import Outcome
     from evencore.kube.writer import Writer
 
@@ -36,14 +36,14 @@ class Releaser:
 
     def __init__(
         self,
-        client: Client,
         writer: Writer,
         policy: Policy,
         snapshot: Callable[[], Snapshot],
+        expectations: Expectations,
         now: Callable[[], datetime],
     ) -> None:
-        self._client, self._writer = client, writer
-        self._policy, self._snapshot, self._now = policy, snapshot, now
+        self._writer, self._policy, self._snapshot = writer, policy, snapshot
+        self._expectations, self._now = expectations, now
 
     def let_go(self, pod: LivePod, release: Release) -> Decision | float | None:
         """Let a pod go; returns what was decided, or in how many seconds to try again.
@@ -51,7 +51,7 @@ class Releaser:
         None: there is nothing to let go any more. The pod is read anew: other webhooks and
         controllers may have changed its affinity since it was created.
         """
-        fresh = read_pod(self._client, pod.metadata)
+        fresh = read_pod(self._writer, pod.metadata)
         if not isinstance(fresh, Fresh):
             return fresh.seconds if isinstance(fresh, Later) else None
         view, ref = fresh
@@ -60,12 +60,17 @@ class Releaser:
             return None
         case = Case(view, spec, ref.namespace, self._policy, self._snapshot(), self._now())
         decision = let_go(case, release.why, forced=release.forced)
+        self._expectations.expect(ref.uid)
         outcome = self._writer.patch_pod(ref, operations(view, decision))
         if isinstance(outcome, Refused):
             # Whatever the API server has against it, no pod is held for ever because of us.
             _log.error("%s/%s: let go without exclusions: %s", *ref[:2], outcome.why)
-            decision = replace(decision, required=(), preferred=())
+            decision = replace(
+                decision, required=(), preferred=(), sentences=decision.sentences[:1]
+            )
             outcome = self._writer.patch_pod(ref, operations(view, decision))
+        if not isinstance(outcome, Done):
+            self._expectations.met(ref.uid)
         return _result(decision, outcome)
 
 
@@ -74,4 +79,6 @@ def _result(decision: Decision, outcome: Outcome) -> Decision | float | None:
         return decision
     if isinstance(outcome, Later):
         return outcome.seconds
-    return RETRY_S if isinstance(outcome, Conflict | Refused) else None
+    if isinstance(outcome, Refused):
+        return REFUSED_S
+    return RETRY_S if isinstance(outcome, Conflict) else None

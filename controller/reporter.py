@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from controller.queue import Key
 from evencore.kube.events import About, Event
-from evencore.kube.outcome import Conflict, Gone, Later, Refused
+from evencore.kube.outcome import Conflict, Done, Gone, Later
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +45,7 @@ class Reporter:
     """Tells people. Threads may share it."""
 
     def __init__(self, writer: Writer, queue: Queue, now: Callable[[], datetime]) -> None:
+        """`queue`: one of its own, so that telling never comes before doing."""
         self._writer, self._queue, self._now = writer, queue, now
         self._started = now()
         self._lock = threading.Lock()
@@ -64,7 +65,8 @@ class Reporter:
             self._matters[name] = matter
             while len(self._matters) > _MOST:
                 self._matters.popitem(last=False)
-        self._queue.add(Key(REPORT, name), AGAIN_S if matter.written else 0.0)
+            after_s = AGAIN_S if matter.written else 0.0
+        self._queue.add(Key(REPORT, name), after_s)
 
     def write(self, name: str) -> float | None:
         """Write an Event that has news; returns in how many seconds to try again, if at all."""
@@ -79,14 +81,16 @@ class Reporter:
         if first and isinstance(outcome, Conflict):  # our own, written by a try that got no answer
             outcome = self._writer.repeat_event(event)
         with self._lock:
-            if isinstance(outcome, Gone):
+            if isinstance(outcome, Later):
+                return outcome.seconds
+            if isinstance(outcome, Gone) and not first:  # its hour is over
                 matter.written = 0
-                return 0.0 if not first else None  # its namespace may be gone with it
-            if not isinstance(outcome, Later):
-                matter.written = event.count
-        if isinstance(outcome, Refused):
-            _log.warning("the Event %s was refused: %s", name, outcome.why)
-        return outcome.seconds if isinstance(outcome, Later) else None
+                return 0.0
+            matter.written = event.count
+            unwritten = matter.event.count > event.count
+        if not isinstance(outcome, Done):  # its namespace ends, most likely
+            _log.warning("the Event %s was not written: %s", name, outcome.why)
+        return AGAIN_S if unwritten else None
 
     def _name(self, about: About, reason: str) -> str:
         """Name an Event after its object, as others do, and so that a second try names the same.
@@ -95,4 +99,4 @@ class Reporter:
         """
         text = f"{about.uid}/{reason}/{self._started.isoformat()}"
         digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-        return f"{about.name[:200]}.{digest}"
+        return f"{about.name[:200].rstrip('-.')}.{digest}"

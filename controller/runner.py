@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from controller.handlers import BARE, NODE, OWNER, PLACED, ROOM
-from controller.reporter import REPORT
 from evencore import metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from controller.queue import Key, Queue
     from evencore.kube.lease import Elector
@@ -25,11 +24,17 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-WORKS: Final = (OWNER, ROOM, PLACED, NODE, BARE, REPORT)
-"""The kinds of work, as the metrics name them."""
-
 SYNC_TURN_S: Final = 0.5
 STOP_S: Final = 5.0
+"""How long all workers together may take to finish what they are at, and then the lease."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A queue, and how many threads work on it."""
+
+    queue: Queue
+    workers: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +42,10 @@ class Parts:
     """What a controller is made of."""
 
     view: LiveSnapshot
-    queue: Queue
+    lanes: Sequence[Lane]
     elector: Elector
+    lead: Callable[[], None]
+    """Called once when we are elected, before anybody works."""
     reconcilers: Mapping[str, Callable[[str], float | None]]
     """Kind of work → its reconciler: about → seconds until it wants to look again."""
 
@@ -46,12 +53,9 @@ class Parts:
 class Controller:
     """Runs in the caller's thread: `run` returns when it was stopped or lost its lease."""
 
-    def __init__(
-        self, parts: Parts, workers: int, stop: threading.Event, lost: threading.Event
-    ) -> None:
+    def __init__(self, parts: Parts, stop: threading.Event, lost: threading.Event) -> None:
         """`stop` ends `run`; `lost` tells why, if it was for the lease."""
-        self._parts, self._workers = parts, workers
-        self._stop, self._lost = stop, lost
+        self._parts, self._stop, self._lost = parts, stop, lost
 
     def stop(self) -> None:
         """End orderly; callable from a signal handler."""
@@ -65,45 +69,54 @@ class Controller:
     def run(self) -> bool:
         """Work until stopped; False: the lease was lost."""
         parts = self._parts
-        metrics.QUEUED.set_function(lambda: len(parts.queue))
+        metrics.QUEUED.set_function(lambda: sum(len(lane.queue) for lane in parts.lanes))
         metrics.LEADING.set_function(lambda: float(parts.elector.leads()))
         metrics.SYNCED.set_function(lambda: float(parts.view.missing() is None))
         parts.view.start()
         while (missing := parts.view.missing()) and not self._stop.wait(SYNC_TURN_S):
             _log.debug("%s", missing)
-        end_election = threading.Event()
-        election = threading.Thread(target=parts.elector.run, args=(end_election,), name="lease")
-        workers = [
-            threading.Thread(target=self._work, name=f"worker {n}", daemon=True)
-            for n in range(self._workers)
-        ]
         if not self._stop.is_set():
             _log.info("the view is complete; contending for the lease")
-            election.start()
-            while not parts.elector.elected.wait(SYNC_TURN_S) and not self._stop.is_set():
-                pass
-            for worker in workers:
-                worker.start()
-            self._stop.wait()
-        parts.queue.stop()
-        for worker in workers:
-            if worker.ident is not None:
-                worker.join(STOP_S)
-        end_election.set()
-        if election.ident is not None:
-            election.join(STOP_S)
+            self._contend()
         parts.view.stop()
         return not self._lost.is_set()
 
-    def _work(self) -> None:
-        queue = self._parts.queue
+    def _contend(self) -> None:
+        """Work as soon as and as long as we lead."""
+        elector, end = self._parts.elector, threading.Event()
+        election = threading.Thread(target=elector.run, args=(end,), name="lease", daemon=True)
+        election.start()
+        while not elector.elected.wait(SYNC_TURN_S) and not self._stop.is_set():
+            pass
+        if not self._stop.is_set():
+            self._lead()
+        end.set()
+        election.join(STOP_S)
+
+    def _lead(self) -> None:
+        parts = self._parts
+        parts.lead()
+        workers = [
+            threading.Thread(target=self._work, args=(lane.queue,), daemon=True)
+            for lane in parts.lanes
+            for _ in range(lane.workers)
+        ]
+        for worker in workers:
+            worker.start()
+        self._stop.wait()
+        for lane in parts.lanes:
+            lane.queue.stop()
+        deadline = time.monotonic() + STOP_S
+        for worker in workers:
+            worker.join(max(0.0, deadline - time.monotonic()))
+
+    def _work(self, queue: Queue) -> None:
         while (key := queue.get()) is not None:
             with metrics.RECONCILE_SECONDS.labels(key.work).time():
-                self._one(key)
+                self._one(queue, key)
 
-    def _one(self, key: Key) -> None:
+    def _one(self, queue: Queue, key: Key) -> None:
         """Look at one key; a fault of ours costs this key some time, and nobody else."""
-        queue = self._parts.queue
         try:
             again = self._parts.reconcilers[key.work](key.about)
         except Exception:  # noqa: BLE001  anything at all, and the worker must go on

@@ -1,26 +1,29 @@
-"""What the controller tells, and what it has told already: the words of decisions, once each."""
+"""What the controller tells: the words of decisions, once each."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from evencore.domain import names
+from evencore.domain.rejection import Kind
 from evencore.domain.text import count
 from evencore.kube.events import About
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from collections.abc import Collection
 
     from controller.state import Owner
     from controller.views import LivePod
+    from controller.workload import Workload
     from evencore.domain.evidence import Evidence
-    from evencore.domain.verdict import Exclusion
+    from evencore.domain.rejection import Rejection
 
 REPLACED: Final = (
     "it waited for a node though none is excluded any more: deleted, so that its owner makes "
     "a fresh one that may go everywhere"
 )
+
+_MOST_NODES: Final = 5
 
 
 def about(owner: Owner) -> About:
@@ -33,9 +36,12 @@ def about_pod(pod: LivePod) -> About:
     return About("v1", "Pod", pod.metadata.namespace, pod.metadata.name, pod.metadata.uid)
 
 
-def aligned(pod: LivePod) -> str:
-    """Return what the webhook wrote on a pod of its CPUs."""
-    return _written(pod, "container ") or "its CPU requests were rounded to whole cores"
+def aligned(pod: LivePod) -> str | None:
+    """Return what the webhook wrote on a pod of its CPUs; None if it left them alone."""
+    written = pod.metadata.annotations
+    if written is None or not written.original_cpu:
+        return None
+    return _written(pod, "container ") or "its CPU requests were rounded up to whole cores"
 
 
 def held(pod: LivePod) -> str:
@@ -44,9 +50,7 @@ def held(pod: LivePod) -> str:
 
 
 def _written(pod: LivePod, begin: str) -> str:
-    written = pod.metadata.annotations
-    sentences = ((written.decision if written else None) or "").split("; ")
-    return "; ".join(sentence for sentence in sentences if sentence.startswith(begin))
+    return "; ".join(s for s in pod.decision.split("; ") if s.startswith(begin))
 
 
 def deleted(number: int, left: int) -> str:
@@ -62,47 +66,38 @@ def bare(node: str, reason: str) -> str:
     )
 
 
-@dataclass(slots=True)
-class Told:
-    """What was told of each owner. One owner is looked at by one worker at a time."""
+def rejections(
+    evidence: Evidence, pods: Collection[Rejection], owner: Owner, workload: Workload | None
+) -> str:
+    """Tell how often an owner was rejected and where, and what people must do about it.
 
-    _newest: dict[str, datetime] = field(default_factory=dict)
-    _excluded: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    _pods: dict[str, set[str]] = field(default_factory=dict)
-
-    def rejections(self, key: str, evidence: Evidence) -> str | None:
-        """Return what to say of rejections, if there are new ones."""
-        newest = evidence.newest
-        if newest is None or newest <= self._newest.get(
-            key, newest.min.replace(tzinfo=newest.tzinfo)
-        ):
-            return None
-        self._newest[key] = newest
+    `pods`: its rejected pods that are still there; there is one, or evidence.
+    """
+    newest = max(pods, key=lambda one: (one.at is not None, one.at), default=None)
+    if evidence.nodes:
         number = sum(node.rejections for node in evidence.nodes)
-        last = evidence.nodes[0]
-        where = ", ".join(f"{n.node} ({n.rejections})" for n in evidence.nodes[:5])
-        return (
-            f"{count(number, 'pod')} rejected within the last hour, "
-            f"the last on {last.node}: {last.reason}; nodes: {where}"
+        last, reason = evidence.nodes[0].node, evidence.nodes[0].reason
+        where = ", ".join(f"{n.node} ({n.rejections})" for n in evidence.nodes[:_MOST_NODES])
+        text = f"{count(number, 'pod')} rejected within the last hour"
+        text += f", the last on {last}: {reason}; nodes: {where}"
+    else:
+        text = f"{count(len(pods), 'rejected pod')}"
+        text += f", the last on {newest.node}: {newest.reason}" if newest else ""
+    if newest is not None and newest.kind is Kind.MISALIGNED and newest.width:
+        text += (
+            f"; {newest.node} has {newest.width} CPUs per core and takes whole cores only: ask for "
+            f"a multiple of {newest.width}, or label the namespace {names.ADMISSION}="
+            f"{names.ENABLED} and have the webhook round up"
         )
-
-    def exclusions(self, key: str, excluded: tuple[Exclusion, ...]) -> str | None:
-        """Return what to say of excluded nodes, if they are others, or for longer."""
-        sentences = tuple(exclusion.sentence for exclusion in excluded)
-        if self._excluded.get(key) == sentences:
-            return None
-        self._excluded[key] = sentences
-        return "; ".join(sentences)
-
-    def is_new(self, key: str, uid: str) -> bool:
-        """Tell whether nothing was told of a pod yet."""
-        pods = self._pods.setdefault(key, set())
-        if uid in pods:
-            return False
-        pods.add(uid)
-        return True
-
-    def forget(self, key: str) -> None:
-        """Forget an owner."""
-        for known in (self._newest, self._excluded, self._pods):
-            known.pop(key, None)
+    if workload and workload.node_name:
+        text += (
+            f"; its pod template sets spec.nodeName: {workload.node_name}, so no scheduler is "
+            "asked and every new pod meets the same kubelet: take spec.nodeName out of the "
+            "template, a nodeSelector or affinity chooses nodes and waits for room"
+        )
+    if workload and owner.kind == "Job" and not workload.per_index:
+        used = min(len(pods), workload.backoff_limit)
+        by = "a placement refusal" if used == 1 else "placement refusals"
+        retries = "retry" if workload.backoff_limit == 1 else "retries"
+        text += f"; {used} of {workload.backoff_limit} {retries} used by {by}"
+    return text

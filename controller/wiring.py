@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import threading
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from controller.cleaner import Cleaner
 from controller.expectations import Expectations
-from controller.handlers import BARE, OWNER, PLACED, ROOM, Handlers
-from controller.owners import OwnerReconciler
+from controller.handlers import BARE, FITS, HOPE, NODE, OWNER, PLACED, ROOM, Handlers
+from controller.labeller import Known, Labeller
+from controller.owners import Hands, OwnerReconciler
 from controller.placed import BareReconciler, PlacedReconciler
 from controller.queue import Queue
 from controller.releaser import Releaser
+from controller.replacer import Replacer
 from controller.reporter import REPORT, Reporter
 from controller.rooms import RoomReconciler
-from controller.runner import Controller, Parts
+from controller.runner import Controller, Lane, Parts
 from controller.state import State
-from controller.views import FullNode, LivePod
+from controller.teller import Teller
+from controller.views import FullNode, WatchedPod, live
+from controller.workload import Workloads
+from evencore.domain.exclusive import NONE, in_use
+from evencore.domain.learnt import NOTHING
+from evencore.domain.views import TopologyView
 from evencore.kube.bucket import Bucket
 from evencore.kube.lease import Elector, LeaseName
 from evencore.kube.resource import Resource
@@ -25,6 +34,8 @@ from evencore.kube.source import Kind
 from evencore.kube.writer import Writer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evencore.domain.policy import Policy
     from evencore.kube.client import Client
     from evencore.settings import ControllerSettings
@@ -33,52 +44,73 @@ LIVE_PODS: Final = Resource(
     "/api/v1/pods", field_selector="status.phase!=Succeeded,status.phase!=Failed"
 )
 NODES: Final = Resource("/api/v1/nodes")
+TOPOLOGIES: Final = Resource(
+    "/apis/topology.node.k8s.io/v1alpha2/noderesourcetopologies", optional=True
+)
+KINDS: Final = {
+    "pods": Kind(LIVE_PODS, WatchedPod, keep=live),
+    "nodes": Kind(NODES, FullNode),
+    "topologies": Kind(TOPOLOGIES, TopologyView),
+}
 
 
-def _now() -> datetime:
+def now() -> datetime:
+    """Tell the time of day."""
     return datetime.now(UTC)
-
-
-def _set(*events: threading.Event) -> None:
-    for event in events:
-        event.set()
 
 
 def controller(client: Client, settings: ControllerSettings, policy: Policy) -> Controller:
     """Put a controller together; nothing is started."""
-    stop = threading.Event()
-    state, queue, expectations = State(), Queue(), Expectations()
-    view = LiveSnapshot(
-        client,
-        policy,
-        {"pods": Kind(LIVE_PODS, LivePod), "nodes": Kind(NODES, FullNode)},
-        Handlers(state, queue, expectations),
-    )
+    stop, lost = threading.Event(), threading.Event()
+
+    def on_lost(_: str) -> None:
+        lost.set()
+        stop.set()
+
+    state, queue, news, expectations = State(), Queue(), Queue(), Expectations()
+    handlers = Handlers(state, queue, expectations)
+    view = LiveSnapshot(client, policy, KINDS, handlers)
     lease = LeaseName(settings.namespace, settings.lease)
-    lost = threading.Event()
-    elector = Elector(client, lease, settings.identity, lambda _: _set(lost, stop))
+    elector = Elector(client, lease, settings.identity, on_lost)
     bucket = Bucket(settings.writes_per_second, settings.write_burst)
     writer = Writer(client, stop, allowed=elector.leads, bucket=bucket)
-    reporter = Reporter(writer, queue, _now)
-    releaser = Releaser(client, writer, policy, view, _now)
-    owners = OwnerReconciler(
-        client, state, view, policy, releaser, writer, reporter, expectations, _now
+    reporter = Reporter(writer, news, now)
+    workloads = Workloads(writer)
+    hands = Hands(
+        Releaser(writer, policy, view, expectations, now),
+        Replacer(writer, workloads, expectations),
+        Cleaner(writer, policy, expectations),
+        Teller(reporter, workloads),
     )
-    rooms = RoomReconciler(lambda name: view.objects("nodes").get(name), view, writer, queue, _now)
-    placed = PlacedReconciler(
-        client, lambda key: view.objects("pods").get(key), policy, view, reporter, _now
-    )
-    bare = BareReconciler(lambda key: view.objects("failed pods").get(key), reporter)
+    owners = OwnerReconciler(state, view, policy, hands, expectations, now)
+    rooms = RoomReconciler(partial(view.object, "nodes"), state, view, writer, queue, now)
+    placed = PlacedReconciler(writer, partial(view.object, "pods"), policy, view, reporter, now)
+    bare = BareReconciler(partial(view.object, "failed pods"), policy, view, reporter)
+    labeller = Labeller(writer, partial(_look, view, state))
+    reconcilers: dict[str, Callable[[str], float | None]] = {
+        OWNER: owners.reconcile,
+        ROOM: rooms.reconcile,
+        HOPE: rooms.hope,
+        PLACED: placed.aligned,
+        FITS: placed.fits,
+        BARE: bare.reconcile,
+        NODE: labeller.reconcile,
+        REPORT: reporter.write,
+    }
     parts = Parts(
         view,
-        queue,
+        (Lane(queue, settings.workers), Lane(news, 1)),
         elector,
-        {
-            OWNER: owners.reconcile,
-            ROOM: rooms.reconcile,
-            PLACED: placed.reconcile,
-            BARE: bare.reconcile,
-            REPORT: reporter.write,
-        },
+        lambda: handlers.lead(view.objects, view().evidence.rejecting()),
+        reconcilers,
     )
-    return Controller(parts, settings.workers, stop, lost)
+    return Controller(parts, stop, lost)
+
+
+def _look(view: LiveSnapshot, state: State, name: str) -> Known | None:
+    """Put together what is known of a node."""
+    node = view.object("nodes", name)
+    if node is None:
+        return None
+    pods = in_use(state.exclusive.of(name).values()).get(name, NONE)
+    return Known(node, view.object("topologies", name), state.learnt.get(name, NOTHING), pods)

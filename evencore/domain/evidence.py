@@ -170,6 +170,20 @@ class Ledger:
             books = self._owners.get(owner)
             return tuple(one for one in books.all if self._known[one.uid].pod) if books else ()
 
+    def rejected_on(self, node: str) -> dict[str, datetime]:
+        """Return who was rejected on a node, and when last; all evidence counts, however old."""
+        with self._guard:
+            return {
+                owner: there[-1].at
+                for owner, books in self._owners.items()
+                if (there := books.on_node.get(node))
+            }
+
+    def rejecting(self) -> set[str]:
+        """Return the nodes on which anybody was rejected."""
+        with self._guard:
+            return {node for books in self._owners.values() for node in books.on_node}
+
     def owners(self) -> list[str]:
         """Return who has evidence at all."""
         with self._guard:

@@ -11,7 +11,7 @@ from evencore.domain.text import cpus
 if TYPE_CHECKING:
     from evencore.domain.policy import Policy
     from evencore.domain.resources import PodAmounts
-    from evencore.domain.views import Metadata, PodSpec
+    from evencore.domain.views import Metadata, NamespaceView, PodSpec
 
 
 def not_ours(meta: Metadata, spec: PodSpec, namespace: str, policy: Policy) -> str | None:
@@ -23,6 +23,13 @@ def not_ours(meta: Metadata, spec: PodSpec, namespace: str, policy: Policy) -> s
     if (meta.labels or {}).get(names.ADMISSION) == names.DISABLED:
         return f"its label {names.ADMISSION} is {names.DISABLED}"
     return "it is a Windows pod" if _windows(spec) else None
+
+
+def takes_part(namespace: str, view: NamespaceView | None, policy: Policy) -> bool:
+    """Tell whether the pods of a namespace are ours to touch, `view` being what is known of it."""
+    labels = (view.metadata.labels if view and view.metadata else None) or {}
+    enabled = labels.get(names.ADMISSION) == names.ENABLED
+    return enabled and namespace not in policy.ignored_namespaces
 
 
 def _windows(spec: PodSpec) -> bool:

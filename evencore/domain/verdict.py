@@ -5,6 +5,7 @@ A function of values, the same for webhook and controller (design, section 5).
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
@@ -28,7 +29,7 @@ HELD_KINDS: Final = {
     "StatefulSet": "apps",
     "Job": "batch",
 }
-"""Kind → API group of the owners whose pods may be held and cleaned up: those of Kubernetes itself.
+"""Kind → API group of the owners whose pods may be held: those of Kubernetes itself.
 Operators may do anything to a pod that they find gated, or gone (docs/decisions/0009), and some
 have kinds of these names: batch.volcano.sh has Jobs, apps.kruise.io StatefulSets."""
 
@@ -62,6 +63,14 @@ class Exclusion:
         """The exclusion in words: "not on n1 until 10:42Z: TopologyAffinityError, 2 rejections"."""
         times = count(self.rejections, "rejection")
         return f"not on {self.node} until {clock(self.until)}: {self.reason}, {times}"
+
+
+_SENTENCE: Final = re.compile(r"not on (?P<node>[a-z0-9][-.a-z0-9]*) until ")
+
+
+def excluded_in(decision: str) -> frozenset[str]:
+    """Return the nodes that a pod was kept off, as its annotation evencore.io/decision tells."""
+    return frozenset(_SENTENCE.findall(decision))
 
 
 class Verdict(NamedTuple):

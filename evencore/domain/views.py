@@ -183,10 +183,28 @@ class PodView(Struct, frozen=True, gc=False):
         return read(PodView, value)[0]
 
 
-class SteeringLabels(Struct, frozen=True, gc=False, rename={"steering": names.STEERING}):
-    """The one label of a failed pod that matters: whether it was held before."""
+class SteeringLabels(
+    Struct,
+    frozen=True,
+    gc=False,
+    rename={"steering": names.STEERING, "admission": names.ADMISSION},
+):
+    """The labels of a failed pod that matter: it was held before; it is not ours to touch."""
 
     steering: str | None = None
+    admission: str | None = None
+
+
+class Wishes(
+    Struct,
+    frozen=True,
+    gc=False,
+    rename={"on_rejection": names.ON_REJECTION, "mirror": names.MIRROR_POD},
+):
+    """The annotations of a failed pod that matter: its author's, and that it is a static pod."""
+
+    on_rejection: str | None = None
+    mirror: str | None = None
 
 
 class OwnedMetadata(Struct, frozen=True, gc=False, rename="camel"):
@@ -196,6 +214,7 @@ class OwnedMetadata(Struct, frozen=True, gc=False, rename="camel"):
     namespace: str | None = None
     uid: str | None = None
     labels: SteeringLabels | None = None
+    annotations: Wishes | None = None
     owner_references: list[OwnerReference] | None = None
     finalizers: list[str] | None = None
     creation_timestamp: str | None = None

@@ -55,10 +55,11 @@ class Later(NamedTuple):
     why: str
 
 
-Outcome = Done | Gone | Conflict | Refused | Later
+Failure = Gone | Conflict | Refused | Later
+Outcome = Done | Failure
 
 
-def outcome_of(error: errors.KubeError, *, tests: bool = False) -> Outcome:
+def outcome_of(error: errors.KubeError, *, tests: bool = False) -> Failure:
     """Turn an error of the client into an outcome; `tests`: it was a JSON patch with test ops.
 
     Kubernetes rules: a JSON patch that cannot be applied, be it for a `test` that did not hold,

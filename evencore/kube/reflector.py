@@ -82,12 +82,19 @@ class Stats:
     heard_at: float | None = None
 
 
+ABSENT_S = 300.0
+"""Until the next look for a resource that the server does not know (`Resource.optional`)."""
+
+
 class _Failure(NamedTuple):
     """Why a turn failed, how long its watch had lived (s), what the server asked for (s)."""
 
     why: str
     lived_s: float = 0.0
     retry_after_s: float | None = None
+
+
+_ABSENT = _Failure("there is no such resource")
 
 
 class Reflector(Generic[T]):
@@ -145,7 +152,11 @@ class Reflector(Generic[T]):
             failure = self._turn(lifeline)
             if failure is None or stop.is_set():  # an aborted stream looks like a failed one
                 continue
-            self._clock.wait(stop, self._failed(failure))
+            if failure is _ABSENT:
+                _log.debug("%s: the server does not know it", self._resource.path)
+                self._clock.wait(stop, ABSENT_S)
+            else:
+                self._clock.wait(stop, self._failed(failure))
 
     def _turn(self, lifeline: Lifeline) -> _Failure | None:
         """Fetch one page, or watch until the stream ends; returns what went wrong, if anything."""
@@ -156,6 +167,10 @@ class Reflector(Generic[T]):
                 return None
             self._watch(lifeline)
         except errors.KubeError as error:
+            if self._resource.optional and isinstance(error, errors.NotFound):
+                self._version, self._listing = "", None
+                self._handler.replace({})
+                return _ABSENT
             self._consider(error)
             lived_s = self._heard_s() if isinstance(error, errors.Silent) else self._lived_s()
             return _Failure(str(error), lived_s, error.retry_after)

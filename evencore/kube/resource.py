@@ -25,6 +25,10 @@ class Resource:
     A server that cannot answers with the whole objects, whose metadata reads the same.
     """
 
+    optional: bool = False
+    """The server may not know it (a CRD): 404 then means that there is nothing, not that something
+    is wrong."""
+
     def query(self) -> list[tuple[str, str]]:
         """Give the selectors as query parameters; the same for list and watch."""
         pairs = [("labelSelector", self.label_selector), ("fieldSelector", self.field_selector)]

@@ -85,6 +85,10 @@ class LiveSnapshot:
         """Give the objects of a kind, by namespace/name or name; see `source`."""
         return self._source.objects(name)
 
+    def object(self, name: str, key: str) -> Any:  # noqa: ANN401  see source.ClusterSource
+        """Give one object of a kind; None if there is none."""
+        return self._source.object(name, key)
+
     def _changed(self, name: str, key: str, before: Any, after: Any) -> None:  # noqa: ANN401  see source.Listener
         if name in WITNESSES:
             self._witnesses.changed(name, before, after)

@@ -104,6 +104,9 @@ class ClusterSource:
                 clock=clock or SystemClock(),
                 random=random,
             )
+        self._needed = {
+            name: one for name, one in self._reflectors.items() if not kinds[name].resource.optional
+        }
 
     @property
     def version(self) -> int:
@@ -138,13 +141,16 @@ class ClusterSource:
                 _log.info("%s still waits for an answer and is left behind", thread.name)
 
     def synced(self) -> list[str]:
-        """Name the kinds whose first list is not complete yet; empty means that all are."""
-        return [name for name, one in self._reflectors.items() if not one.synced.is_set()]
+        """Name the kinds whose first list is not complete yet; empty means that all are.
+
+        Those that the server need not know (`Resource.optional`) are not waited for.
+        """
+        return [name for name, one in self._needed.items() if not one.synced.is_set()]
 
     def wait_synced(self, timeout_s: float) -> list[str]:
         """Wait until `synced` is empty or `timeout_s` have passed; returns what `synced` does."""
         deadline = time.monotonic() + timeout_s
-        for reflector in self._reflectors.values():
+        for reflector in self._needed.values():
             reflector.synced.wait(max(0.0, deadline - time.monotonic()))
         return self.synced()
 
@@ -154,6 +160,10 @@ class ClusterSource:
         Empty before the first list is complete. Raises KeyError for a kind that is not watched.
         """
         return self._stores[name].view()
+
+    def object(self, name: str, key: str) -> Any:  # noqa: ANN401  the caller's Structs
+        """Give one object, None if there is none; costs the same whatever is kept."""
+        return self._stores[name].get(key)
 
     def stats(self) -> dict[str, Stats]:
         """Give the counts of each kind, for metrics and diagnosis."""

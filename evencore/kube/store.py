@@ -44,6 +44,10 @@ class Store(Generic[T]):
                 self._published = MappingProxyType(dict(self._objects))
             return self._published
 
+    def get(self, key: str) -> T | None:
+        """One object, as of now; without a copy of all."""
+        return self._objects.get(key)
+
     def replace(self, objects: Mapping[str, T]) -> None:
         """Take `objects` for all there are; readers see the old or the new, nothing between."""
         old = self._objects  # only this thread writes

@@ -1,5 +1,7 @@
 """The writes of the controller, each of which can only hit the object that was meant.
 
+And its reads of single objects: what is to be written is decided on what is there now.
+
 For: a handful of calls that return an `Outcome` and never raise for what a server or a network
 can do; not faster than the bucket, and one request at a time while the server fails (`breaker`).
 Not for: deciding, remembering or repeating; that is the controller's queue.
@@ -24,7 +26,17 @@ from evencore.kube.breaker import Breaker
 from evencore.kube.bucket import Bucket
 from evencore.kube.client import JSON, READ_TIMEOUT_S
 from evencore.kube.clock import Clock, SystemClock
-from evencore.kube.outcome import RETRY_S, Conflict, Done, Gone, Later, Outcome, Refused, outcome_of
+from evencore.kube.outcome import (
+    RETRY_S,
+    Conflict,
+    Done,
+    Failure,
+    Gone,
+    Later,
+    Outcome,
+    Refused,
+    outcome_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -79,6 +91,10 @@ class Writer:
         self._clock = clock or SystemClock()
         self._breaker = Breaker(random)
         self._lock = threading.Lock()  # of bucket and breaker
+
+    def read(self, path: str) -> bytes | Failure:
+        """GET one object; takes no turn of a write, but waits as they do while the server fails."""
+        return self._send("GET", path, None, JSON, query=(), takes_turn=False)
 
     def delete_pod(self, pod: Ref, *, force: bool = False) -> Outcome:
         """Delete a pod. Gone is as good as Done.
@@ -144,7 +160,20 @@ class Writer:
         content_type: str,
         query: Sequence[tuple[str, str]] = _MANAGED,
     ) -> Outcome:
-        refusal = self._enter()
+        answer = self._send(verb, path, body, content_type, query)
+        return _done(answer) if isinstance(answer, bytes) else answer
+
+    def _send(  # noqa: PLR0913  what a request is made of
+        self,
+        verb: str,
+        path: str,
+        body: object,
+        content_type: str,
+        query: Sequence[tuple[str, str]],
+        *,
+        takes_turn: bool = True,
+    ) -> bytes | Failure:
+        refusal = self._enter(takes_turn=takes_turn)
         if refusal is not None:
             return refusal
         sent_at = self._clock.now()
@@ -164,15 +193,17 @@ class Writer:
             # A mistake of ours: it is passed on, but must not leave the breaker waiting for us.
             self._left(sent_at, Later(RETRY_S, "a mistake of ours"), None)
             raise
-        return self._left(sent_at, _done(answer), None)
+        with self._lock:
+            self._breaker.went_well(sent_at)
+        return answer
 
-    def _enter(self) -> Later | None:
+    def _enter(self, *, takes_turn: bool) -> Later | None:
         """Wait for our turn; says why there is none."""
         now = self._clock.now()
         with self._lock:
             closed_s = self._breaker.closed_for(now)
             # Who is sent away takes no token.
-            wait_s = 0.0 if closed_s else self._bucket.take(now)
+            wait_s = 0.0 if closed_s or not takes_turn else self._bucket.take(now)
         if wait_s and self._clock.wait(self._stop, wait_s):
             return Later(RETRY_S, "not sent: this process is stopping")
         if not self._allowed():
@@ -183,7 +214,7 @@ class Writer:
             return Later(closed_s, "not sent: the API server did not take the last write")
         return None
 
-    def _left(self, sent_at: float, outcome: Outcome, retry_after_s: float | None) -> Outcome:
+    def _left(self, sent_at: float, outcome: Failure, retry_after_s: float | None) -> Failure:
         """Tell the breaker what came; it may know better when to try again."""
         with self._lock:
             if not isinstance(outcome, Later):

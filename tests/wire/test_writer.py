@@ -187,7 +187,7 @@ def test_whatever_the_server_answers_is_a_value_and_one_request(
     assert type(outcome) is kind
     assert len(server.seen) == 1
     if isinstance(outcome, Later):
-        assert outcome.seconds == (3.0 if "429" in outcome.why else 1.0)
+        assert outcome.seconds == (3.0 if "429 " in outcome.why else 1.0)
 
 
 def test_a_test_that_does_not_hold_is_a_conflict_and_an_invalid_pod_is_refused(
