@@ -22,8 +22,8 @@ install: .venv/installed ## Make .venv with everything the project needs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
 	@touch $@
 
-demo: install ## Start the real webhook over TLS, send it recorded requests, show what happened
-	$(BIN)/python tests/demo.py
+demo: install ## Two clusters side by side: the loop of rejected pods, and how evencore ends it
+	@$(BIN)/python -m simulator.demo
 
 test: install ## Run all tests
 	$(BIN)/python -m pytest
