@@ -160,12 +160,24 @@ def test_a_pod_of_a_daemon_set_keeps_the_one_node_it_is_made_for() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "name", ["16-create-web", "17-create-db", "21-create-train", "22-create-old"]
-)
-def test_the_next_pod_of_an_owner_keeps_off_the_node_that_refused_its_last(name: str) -> None:
+def _after_a_rejection(name: str) -> Answer:
+    """Send a pod whose owner's last one was refused on n7."""
     sent = _sent(name)
-    (owner,) = sent["request"]["object"]["metadata"]["ownerReferences"]
-    answer = admit(sent, snapshot(failed("n7", owner["uid"])))
+    meta = sent["request"]["object"]["metadata"]
+    last = failed("n7").metadata(
+        ownerReferences=meta["ownerReferences"], namespace=sent["request"]["namespace"]
+    )
+    return admit(sent, snapshot(last))
+
+
+@pytest.mark.parametrize("name", ["16-create-web", "17-create-db", "22-create-old"])
+def test_the_next_pod_of_an_owner_keeps_off_the_node_that_refused_its_last(name: str) -> None:
+    answer = _after_a_rejection(name)
     assert not apiserver.allows(answer.after, node("n7").obj)
     assert answer.labels["evencore.io/steering"] == "excluded"
+
+
+def test_the_next_pod_of_a_job_is_held_for_each_rejection_uses_up_its_backoff_limit() -> None:
+    answer = _after_a_rejection("21-create-train")
+    assert answer.after["spec"]["schedulingGates"] == [{"name": "evencore.io/hold"}]
+    assert answer.labels["evencore.io/steering"] == "held"

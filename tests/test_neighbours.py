@@ -119,7 +119,8 @@ def test_the_last_pods_of_a_deployment_do_not_steer_those_of_its_next_revision()
 
 
 def test_a_pod_of_a_stateful_set_is_steered_by_its_predecessor_of_the_same_name() -> None:
-    known = snapshot(*CLUSTER, failed("n1", "sts-1").metadata(name="db-0"))
+    last = pod("db-0").owner("sts-1", "StatefulSet").rejected("n1")
+    known = snapshot(*CLUSTER, last.metadata(uid="u1", namespace="apps"))
     built = pod("db-0").metadata(generateName="db-").owner("sts-1", "StatefulSet")
     assert admit(built, known).labels == {"evencore.io/steering": "excluded"}
 
