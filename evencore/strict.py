@@ -1,4 +1,4 @@
-"""Files that people write for the pocket cluster: strict, and every problem told at once.
+"""Files that people write: strict, and every problem told at once.
 
 For: the base of their models, and messages that name the place and what is allowed there.
 Not for: reading files; `evencore.files` does it.

@@ -19,8 +19,8 @@ from simulator.server import ApiServer
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from evencore.nodefiles.files import NodesFile
     from simulator.api.writes import Writes
-    from simulator.kubelet.files import NodesFile
     from simulator.kubelet.kubelet import Kubelet
     from simulator.server import Options
     from simulator.store.store import Store

@@ -15,13 +15,13 @@ from typing import Final
 
 import click
 
+from evencore.strict import FileError
 from simulator.clock import Clock
 from simulator.cluster import Cluster
 from simulator.garbage import collect_rarely
 from simulator.kubelet.presets import PRESETS, load
 from simulator.scenario.command import run
 from simulator.server import Options
-from simulator.strict import FileError
 
 WRONG_INPUT: Final = 2  # what click itself exits with on wrong usage
 

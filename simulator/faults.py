@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
+from evencore.strict import Strict
 from simulator.errors import ApiError
-from simulator.strict import Strict
 
 if TYPE_CHECKING:
     import random

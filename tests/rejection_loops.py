@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evencore.nodefiles.files import NodesFile
 from simulator.api.routing import Target
 from simulator.api.writes import Call
 from simulator.clock import Clock
 from simulator.cluster import Cluster
-from simulator.kubelet.files import NodesFile
 from simulator.kubelet.presets import PRESETS
 from simulator.objects import dig
 from simulator.resources import (

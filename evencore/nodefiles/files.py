@@ -17,9 +17,9 @@ from evencore.domain.kubelet import cpuset
 from evencore.domain.kubelet.managers import Managers
 from evencore.domain.kubelet.refusals import StartError
 from evencore.domain.quantity import parse_nanos
-from simulator.kubelet.machine import Plan, build
-from simulator.kubelet.settings import KubeletFile
-from simulator.strict import Quantity, Strict, checked
+from evencore.nodefiles.machine import Plan, build
+from evencore.nodefiles.settings import KubeletFile
+from evencore.strict import Quantity, Strict, checked
 
 if TYPE_CHECKING:
     from evencore.domain.kubelet.config import Config

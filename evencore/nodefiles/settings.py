@@ -14,7 +14,7 @@ from evencore.domain.kubelet import cpuset
 from evencore.domain.kubelet.config import Config
 from evencore.domain.kubelet.cpuset import CPUSet
 from evencore.domain.quantity import parse_millis
-from simulator.strict import Quantity, Strict
+from evencore.strict import Quantity, Strict
 
 
 def _cpus(value: object) -> CPUSet:

@@ -16,7 +16,7 @@ from simulator.resources import PODS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from simulator.kubelet.files import Delays
+    from evencore.nodefiles.files import Delays
     from simulator.kubelet.lives import Life
     from simulator.kubelet.voice import Site, Voice
     from simulator.objects import Object

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from evencore.domain.kubelet.cpuset import CPUSet
     from evencore.domain.kubelet.pod import Pod
-    from simulator.kubelet.files import NodeFile
+    from evencore.nodefiles.files import NodeFile
     from simulator.kubelet.model import Answer, NodeModel
     from simulator.objects import Object
 

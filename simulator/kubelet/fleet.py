@@ -14,7 +14,7 @@ from simulator.store.table import DELETED
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from simulator.kubelet.files import NodeFile
+    from evencore.nodefiles.files import NodeFile
     from simulator.kubelet.voice import Site
     from simulator.store.table import Change
 

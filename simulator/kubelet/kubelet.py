@@ -31,8 +31,8 @@ from simulator.requests import of_pod
 from simulator.resources import NODES, PODS
 
 if TYPE_CHECKING:
+    from evencore.nodefiles.files import NodeFile
     from simulator.clock import Timer
-    from simulator.kubelet.files import NodeFile
     from simulator.kubelet.voice import Site
     from simulator.objects import Object
     from simulator.requests import Amounts

@@ -15,7 +15,7 @@ from simulator.rules.amounts import canonical
 
 if TYPE_CHECKING:
     from evencore.domain.kubelet.machine import Machine
-    from simulator.kubelet.files import NodeFile
+    from evencore.nodefiles.files import NodeFile
     from simulator.kubelet.model import NodeModel
     from simulator.objects import Object
 

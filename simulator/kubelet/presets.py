@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 from evencore.files import InputError, read_documents
-from simulator.kubelet.files import NodesFile, nodes_file
-from simulator.strict import FileError
+from evencore.nodefiles.files import NodesFile, nodes_file
+from evencore.strict import FileError
 
 
 def load(file: str) -> NodesFile:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from evencore.strict import FileError
 from simulator.cluster import Cluster
 from simulator.scenario import report, verdict
 from simulator.scenario.player import Player, options_of
 from simulator.scenario.progress import Progress
 from simulator.scenario.reading import Scenario, load
-from simulator.strict import FileError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,11 +11,11 @@ from typing import Annotated, Any, Final, Self, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from evencore.domain.text import one_of
+from evencore.nodefiles.files import Name, NodeFile, NodesFile, Taint, nodes_file
+from evencore.strict import FileError, Strict
 from simulator.faults import Fault
-from simulator.kubelet.files import Name, NodeFile, NodesFile, Taint, nodes_file
 from simulator.kubelet.presets import PRESETS
 from simulator.scenario.values import Amount, Duration, Ref, ServiceMap, Speed
-from simulator.strict import FileError, Strict
 
 T = TypeVar("T")
 

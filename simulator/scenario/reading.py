@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from evencore.domain.objects import items_of, map_at, text_at
 from evencore.domain.text import quoted
 from evencore.files import InputError, read_documents
+from evencore.strict import FileError, checked
 from simulator.resources import ALL
 from simulator.scenario import checks
 from simulator.scenario.model import ScenarioFile
-from simulator.strict import FileError, checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

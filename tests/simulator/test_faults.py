@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from evencore.strict import FileError, checked
 from simulator.chance import Chance
 from simulator.faults import Asker, Fault, Switch
-from simulator.strict import FileError, checked
 
 WATCH = Asker("evencore/1", "system:serviceaccount:ns:bot", "watch", "/api/v1/pods")
 PATCH = Asker("kubectl/1", "ann", "patch", "/api/v1/namespaces/ns/pods/p")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from simulator_still import Still, cpus
 
+from evencore.nodefiles.files import nodes_file
 from simulator.errands import at_once
-from simulator.kubelet.files import nodes_file
 from simulator.kubelet.fleet import Fleet
 from simulator.kubelet.restarts import Back
 from simulator.kubelet.voice import Site

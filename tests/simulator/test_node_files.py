@@ -10,10 +10,10 @@ import pytest
 
 from evencore.domain.kubelet import cpuset
 from evencore.domain.kubelet.config import FULL_PCPUS_ONLY, Config
+from evencore.nodefiles.files import NodeFile, nodes_file
+from evencore.strict import FileError
 from simulator.kubelet import nodes
-from simulator.kubelet.files import NodeFile, nodes_file
 from simulator.kubelet.presets import PRESETS, load
-from simulator.strict import FileError
 
 STATIC = {"cpuManagerPolicy": "static", "reservedSystemCPUs": "0-1"}
 CPUS = "write CPUs as the kubelet does, such as 0-1,24"

@@ -12,8 +12,8 @@ from simulator_support import pod
 from evencore.domain.kubelet import cpuset
 from evencore.domain.kubelet.managers import Managers
 from evencore.domain.kubelet.refusals import StartError
+from evencore.nodefiles.machine import Plan, build
 from simulator.kubelet.exact import SharedModel, StaticModel, model_of
-from simulator.kubelet.machine import Plan, build
 from simulator.kubelet.model import Admitted, Rejected
 from simulator.kubelet.presets import PRESETS
 from simulator.resources import PODS

@@ -8,8 +8,8 @@ import pytest
 from simulator_still import Still
 from simulator_support import pod
 
+from evencore.nodefiles.files import nodes_file
 from simulator.errands import at_once
-from simulator.kubelet.files import nodes_file
 from simulator.kubelet.fleet import Fleet
 from simulator.kubelet.lives import RUN_SECONDS
 from simulator.kubelet.voice import Site

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from simulator_still import Object, Still, cpus, done
 
+from evencore.nodefiles.files import nodes_file
 from simulator.api.routing import Target
 from simulator.api.writes import Call
 from simulator.errands import at_once
-from simulator.kubelet.files import nodes_file
 from simulator.kubelet.fleet import Fleet
 from simulator.kubelet.voice import Site
 from simulator.resources import PODS

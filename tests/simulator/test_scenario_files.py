@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from evencore.strict import FileError
 from simulator.scenario.reading import load, scenario
 from simulator.scenario.values import Range
-from simulator.strict import FileError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
