@@ -102,7 +102,7 @@ class Snapshot:
     nodes: Nodes = field(default_factory=Nodes)
     namespaces: Mapping[str, NamespaceView] = field(default_factory=dict)
     maxima: Mapping[str, Maxima] = field(default_factory=dict)  # by namespace
-    # These two go on changing: what kubelets reject, and that there is room, is to be known at once.
+    # These two go on changing: rejections, and room that appears, are to be known at once.
     # `rooms` is for looking up: it may change under who goes through it.
     evidence: Ledger = field(default_factory=Ledger)
     rooms: Mapping[str, datetime] = field(default_factory=dict)  # node → more room since
