@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FILE = click.Path(dir_okay=False)
 
 
-_FOR_ADMINS = ("nodes", "rejections", "uninstall")
+_FOR_ADMINS = ("doctor", "nodes", "rejections", "uninstall")
 
 
 class _Commands(click.Group):
@@ -214,8 +214,7 @@ def _source_factory(settings: WebhookSettings) -> Callable[[Policy], Source]:
     NoConfiguration.
     """
     if settings.snapshot:
-        source = _from_files(settings.snapshot)
-        return lambda _: source
+        return _from_files(settings.snapshot)
     return _from_cluster(settings)
 
 
@@ -239,19 +238,23 @@ def _clock() -> datetime:
     return datetime.now(UTC)
 
 
-def _from_files(paths: tuple[Path, ...]) -> Source:
+def _from_files(paths: tuple[Path, ...]) -> Callable[[Policy], Source]:
     from evencore.domain.collect import collect
     from evencore.files import read_dumps
 
-    documents = read_dumps([str(path) for path in paths])
-    collected = collect(document.value for document in documents)
-    for problem in collected.problems:
-        click.echo(f"evencore: {problem}; ignored", err=True)
-    if not collected.snapshot.nodes.facts:
-        click.echo("evencore: the dumps hold no nodes, so nothing is known of any", err=True)
-    # A dump stands still: what was excluded when it was made is excluded for ever.
-    frozen = collected.newest_rejection
-    return Source(lambda: collected.snapshot, (lambda: frozen) if frozen else _clock)
+    documents = [document.value for document in read_dumps([str(path) for path in paths])]
+
+    def start(policy: Policy) -> Source:
+        collected = collect(documents, policy.rejections.after_kubelet_start)
+        for problem in collected.problems:
+            click.echo(f"evencore: {problem}; ignored", err=True)
+        if not collected.snapshot.nodes.facts:
+            click.echo("evencore: the dumps hold no nodes, so nothing is known of any", err=True)
+        # A dump stands still: what was excluded when it was made is excluded for ever.
+        frozen = collected.newest_rejection
+        return Source(lambda: collected.snapshot, (lambda: frozen) if frozen else _clock)
+
+    return start
 
 
 def _from_cluster(settings: WebhookSettings) -> Callable[[Policy], Source]:
