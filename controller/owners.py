@@ -109,7 +109,7 @@ class OwnerReconciler:
         }
         if newcomer := self._state.newcomer:
             rooms[newcomer.node] = newcomer.since
-        plan = release(found, evidence, rooms, now, self._policy.holds)
+        plan = release(found, evidence, rooms, now, self._policy.holds.of(owner.kind))
         chosen = plan.pods[:FORCED_AT_A_TIME] if plan.forced else plan.pods
         for uid in chosen:
             result = self._hands.releaser.let_go(pods[uid], plan)

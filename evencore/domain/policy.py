@@ -132,7 +132,7 @@ class Holds(_Strict):
     within: Duration = timedelta(minutes=10)
     # Pods are let go this long after the newest rejection, the first time; then it doubles ...
     first_release: Duration = timedelta(seconds=10)
-    # ... up to this,
+    # ... up to this, which is when a Job's are tried at all,
     slowest_release: Duration = timedelta(minutes=15)
     # or, where room has appeared since, up to this.
     release_with_room: Duration = timedelta(seconds=30)
@@ -147,6 +147,16 @@ class Holds(_Strict):
                 f"slowestRelease ({_written(self.slowest_release)})"
             )
         return self
+
+    def of(self, kind: str) -> Holds:
+        """Return what holds for the pods of owners of this kind.
+
+        A trial that fails costs a Job one of its backoffLimit, so hope that is made of time alone
+        comes late: with trials after 10 s, 20 s, ... it would end as early as if nobody held it.
+        """
+        if kind != "Job":
+            return self
+        return self.model_copy(update={"first_release": self.slowest_release})
 
 
 class Rejections(_Strict):

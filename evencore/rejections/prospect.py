@@ -51,7 +51,7 @@ def prospect(picture: Picture, key: str) -> Prospect:
         rooms = {n.node: snapshot.rooms[n.node] for n in evidence.nodes if n.node in snapshot.rooms}
         if newcomer := picture.newcomer:
             rooms[newcomer.node] = newcomer.since
-        plan = release(pods, evidence, rooms, now, policy.holds)
+        plan = release(pods, evidence, rooms, now, policy.holds.of(owner.kind))
         word = f"{count(len(plan.pods), 'held pod')} to be let go now: {plan.why}"
         return Prospect(
             excluded, pods, word if plan.pods else plan.why, plan.again or now, takes_part

@@ -93,6 +93,13 @@ def test_the_wait_doubles_with_each_release_that_failed(in_vain: list[int], afte
     assert wait(let(herd(age=SECOND), rejected(0, in_vain=in_vain), holds=holds)) == after
 
 
+def test_a_jobs_pod_waits_for_room_or_for_long_since_each_failure_costs_a_retry() -> None:
+    pods, seen, job = herd(1, age=SECOND), rejected(60), HOLDS.of("Job")
+    assert HOLDS.of("ReplicaSet") == HOLDS
+    assert wait(let(pods, seen, holds=job)) == (HOLDS.slowest_release - MINUTE).total_seconds()
+    assert let(pods, seen, {"n1": NOW - SECOND}, job).pods == ("p0",)
+
+
 def test_a_release_that_went_well_ends_the_doubling() -> None:
     found = let(herd(admitted=ago(60)), rejected(5, in_vain=[100, 200, 300]))
     assert wait(found) == 5
