@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from controller.views import LivePod
 from evencore.files import InputError
@@ -34,14 +34,16 @@ _READY_S: Final = 60.0
 
 
 def _read(
-    kubeconfig: str | None, context: str | None, namespace: str | None
-) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    kubeconfig: str | None,
+    context: str | None,
+    namespace: str | None,
+    take: Callable[[object], None],
+) -> tuple[str, ...]:
     try:
         with closing(connect(kubeconfig, context)) as client:
-            found = gather(client, namespace)
+            return gather(client, take, namespace).notes
     except KubeError as error:
         raise InputError([str(error)]) from error
-    return found.documents, found.notes
 
 
 class _Live:
@@ -62,7 +64,7 @@ def _follow(kubeconfig: str | None, context: str | None, namespace: str | None) 
     try:
         with closing(connect(kubeconfig, context)) as client:
             # Read once before: a watch would try for ever what is forbidden or not there.
-            readable = gather(client, namespace).names
+            readable = gather(client, lambda _: None, namespace).names
             with Following(client, LivePod, namespace, readable) as following:
                 if not following.ready(_READY_S):
                     raise InputError([f"the cluster was not read within {_READY_S:.0f} s"])

@@ -21,7 +21,7 @@ from evencore.files import InputError, read_document, read_dumps
 from evencore.patience import Patience
 from evencore.rejections.listing import RejectedPod, rejected_pods
 from evencore.rejections.machine import pods_to_dict, to_dict
-from evencore.rejections.objects import Objects, objects_of
+from evencore.rejections.objects import Objects, Sorter, objects_of
 from evencore.rejections.picture import newest_time
 from evencore.rejections.report import report
 from evencore.rejections.text import one_line_each, render, render_pods
@@ -36,9 +36,9 @@ CLEAR: Final = "\x1b[H\x1b[2J"
 STILL_S: Final = 5.0
 """Time alone changes what comes next, too."""
 
-Read = Callable[[str | None, str | None, str | None], tuple[list[dict[str, Any]], tuple[str, ...]]]
-"""Takes --kubeconfig, --context and --namespace; returns objects and what could not be read.
-Raises InputError."""
+Read = Callable[[str | None, str | None, str | None, Callable[[object], None]], tuple[str, ...]]
+"""Takes --kubeconfig, --context and --namespace, and hands over each object as it comes; returns
+what could not be read. Raises InputError."""
 
 Delete = Callable[[str | None, str | None, Iterable[RejectedPod]], Iterator[str | None]]
 """Deletes pods by uid, one after the other; yields for each None, or why it is still there."""
@@ -116,9 +116,7 @@ def _policy(file: str | None) -> Policy:
 
 def _once(options: Options, policy: Policy, cluster: Cluster, now: Callable[[], datetime]) -> int:
     with Patience(lambda text: click.echo(f"evencore: {text}", err=True)) as patience:
-        documents, notes = _documents(options, cluster, patience)
-        patience.doing("sorting what was read")
-        objects = objects_of(documents)
+        objects, notes = _objects(options, cluster, patience)
         moment = (newest_time(objects) if options.files else None) or now()
         if options.delete_rejected and not options.files:
             return _delete(options, objects, moment, cluster, patience)
@@ -137,14 +135,16 @@ def _once(options: Options, policy: Policy, cluster: Cluster, now: Callable[[], 
         return 0
 
 
-def _documents(
+def _objects(
     options: Options, cluster: Cluster, patience: Patience
-) -> tuple[list[Any], tuple[str, ...]]:
+) -> tuple[Objects, tuple[str, ...]]:
     if options.files:
         read = read_dumps(options.files, progress=patience.reading)
-        return [document.value for document in read], ()
+        return objects_of(document.value for document in read), ()
     patience.doing("reading the cluster")
-    return cluster.read(options.kubeconfig, options.context, options.namespace)
+    sorter = Sorter()
+    notes = cluster.read(options.kubeconfig, options.context, options.namespace, sorter.take)
+    return sorter.objects, notes
 
 
 def _delete(

@@ -18,7 +18,7 @@ from evencore.kube.resource import Resource
 from evencore.kube.source import FAILED_PODS, NAMESPACES, NODES, ClusterSource, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from msgspec import Struct
 
@@ -73,28 +73,32 @@ PARTS: Final[Mapping[str, Part]] = {
 
 
 class Gathered(NamedTuple):
-    """What was read, and what could not be."""
+    """Which parts were read, and what is not known without the others."""
 
-    documents: list[dict[str, Any]]
+    names: tuple[str, ...]
     notes: tuple[str, ...]
-    names: tuple[str, ...]  # of the parts that were read
 
 
-def gather(client: Client, namespace: str | None = None) -> Gathered:
-    """Read everything once. Raises KubeError if what is needed cannot be read."""
-    documents: list[dict[str, Any]] = []
+def gather(
+    client: Client, take: Callable[[dict[str, Any]], None], namespace: str | None = None
+) -> Gathered:
+    """Hand every object to `take` as it comes: a looping owner has thousands of failed pods.
+
+    Raises KubeError if what is needed cannot be read.
+    """
     notes: dict[str, str] = {}
     read = []
     for name, part in PARTS.items():
         one = part.within(namespace)
         try:
-            documents += listed(client, one.resource, one.kind)
+            for item in listed(client, one.resource, one.kind):
+                take(item)
             read.append(name)
         except Forbidden as error:
             if one.needed:
                 raise
             notes.setdefault(one.without, f"{one.without}: {error}")
-    return Gathered(documents, tuple(notes.values()), tuple(read))
+    return Gathered(tuple(read), tuple(notes.values()))
 
 
 class Following:

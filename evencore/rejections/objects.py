@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from controller.state import is_steered
 from controller.views import LivePod
 from evencore.domain.collect import flatten
 from evencore.domain.objects import map_at, text_at
@@ -21,37 +22,52 @@ class Objects(NamedTuple):
     nodes: Sequence[NodeView] = ()
     namespaces: Sequence[NamespaceView] = ()
     failed: Sequence[PodView] = ()
-    live: Sequence[LivePod] = ()  # those that were held, let go or kept off nodes, at least
+    live: Sequence[LivePod] = ()  # those that were held, let go or kept off nodes
     events: Sequence[EventView] = ()
 
 
-def objects_of(documents: Iterable[object]) -> Objects:
-    """Sort what `kubectl get … -o json` printed; other kinds and odd objects are passed over."""
-    nodes: list[NodeView] = []
-    namespaces: list[NamespaceView] = []
-    failed: list[PodView] = []
-    live: list[LivePod] = []
-    events: list[EventView] = []
-    for document in documents:
+class Sorter:
+    """Takes objects in as they come and keeps of them what is needed, which is little."""
+
+    def __init__(self) -> None:
+        self._nodes: list[NodeView] = []
+        self._namespaces: list[NamespaceView] = []
+        self._failed: list[PodView] = []
+        self._live: list[LivePod] = []
+        self._events: list[EventView] = []
+        self.objects = Objects(
+            self._nodes, self._namespaces, self._failed, self._live, self._events
+        )
+
+    def take(self, document: object) -> None:
+        """Take in what `kubectl get … -o json` printed; other kinds do not count."""
         for item in flatten(document):
             kind = text_at(item, "kind")
             if kind == "Node":
-                nodes.append(read(NodeView, item)[0])
+                self._nodes.append(read(NodeView, item)[0])
             elif kind == "Namespace":
-                namespaces.append(read(NamespaceView, item)[0])
+                self._namespaces.append(read(NamespaceView, item)[0])
             elif kind == "Event":
-                events.append(read(EventView, item)[0])
+                self._events.append(read(EventView, item)[0])
             elif kind == "Pod":
-                phase = text_at(map_at(item, "status"), "phase")
-                if phase == "Failed":
-                    failed.append(read(PodView, item)[0])
-                elif phase != "Succeeded":
-                    live += _live(item)
-    return Objects(nodes, namespaces, failed, live, events)
+                self._pod(item)
+
+    def _pod(self, item: object) -> None:
+        phase = text_at(map_at(item, "status"), "phase")
+        if phase == "Failed":
+            self._failed.append(read(PodView, item)[0])
+        elif phase != "Succeeded":
+            try:
+                pod = msgspec.convert(item, LivePod)
+            except msgspec.ValidationError:  # no API server sends such
+                return
+            if is_steered(pod):
+                self._live.append(pod)
 
 
-def _live(item: object) -> list[LivePod]:
-    try:
-        return [msgspec.convert(item, LivePod)]
-    except msgspec.ValidationError:  # no API server sends such
-        return []
+def objects_of(documents: Iterable[object]) -> Objects:
+    """Sort documents."""
+    sorter = Sorter()
+    for document in documents:
+        sorter.take(document)
+    return sorter.objects

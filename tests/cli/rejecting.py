@@ -37,7 +37,7 @@ class Fake:
         self.notes: tuple[str, ...] = ()
 
     def run(self, *args: str, colour: bool = False) -> Result:
-        cluster = Cluster(lambda *_: (self.documents, self.notes), self._follow, self._delete)
+        cluster = Cluster(self._read, self._follow, self._delete)
         command = make_rejections_command(cluster, lambda: NOW)
         return CliRunner().invoke(command, args, color=colour)
 
@@ -50,6 +50,17 @@ class Fake:
     def only(self, *args: str) -> Object:
         (owner,) = self.report(*args)["owners"]
         return dict(owner)
+
+    def _read(
+        self,
+        _kubeconfig: str | None,
+        _context: str | None,
+        _namespace: str | None,
+        take: Callable[[object], None],
+    ) -> tuple[str, ...]:
+        for document in self.documents:
+            take(document)
+        return self.notes
 
     def _follow(self, *_: object) -> AbstractContextManager[Fake]:
         return nullcontext(self)
