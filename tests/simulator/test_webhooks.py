@@ -76,14 +76,14 @@ class TestTheRequest:
     def test_its_certificate_must_be_for_the_host_of_the_url(
         self, api: Wire, webhook: ScriptedWebhook
     ) -> None:
-        url = f"https://127.0.0.1:{webhook.port}/by-url"
+        url = f"https://localhost:{webhook.port}/by-url"
         entry = hook(NAME, {"url": url, "caBundle": webhook.config()["caBundle"]})
         api.post(HOOKS, configuration(entry))
         status, body = api.ask("POST", PODS, pod())
         assert status == 500
         assert body["message"].endswith(
             f'Post "{url}?timeout=10s": tls: failed to verify certificate: x509: certificate is '
-            "not valid for 127.0.0.1"
+            "not valid for localhost"
         )
 
     def test_a_patch_shows_old_and_new_as_an_update(
