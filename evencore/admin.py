@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import threading
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from controller.views import LivePod
+from evencore.doctor.trying import SHAKES, trial_of
+from evencore.doctor.world import Handshake, Shake
+from evencore.doctor_command import Denied, make_doctor_command
 from evencore.files import InputError
-from evencore.kube import removal
+from evencore.handshaking import shake_hands
+from evencore.kube import examining, removal
 from evencore.kube.client import connect
 from evencore.kube.errors import KubeError
 from evencore.kube.gathering import Following, gather
@@ -28,7 +32,12 @@ if TYPE_CHECKING:
 
     import click
 
+    from evencore.doctor.trying import Address
+    from evencore.doctor.world import Trial
+    from evencore.kube.client import Client
     from evencore.rejections.listing import RejectedPod
+
+T = TypeVar("T")
 
 _READY_S: Final = 60.0
 
@@ -94,6 +103,55 @@ def _read_nodes(
         raise InputError([str(error)]) from error
 
 
+class _Examined:
+    """A cluster that the doctor looks at; see `doctor_command.Cluster`."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def read(self, take: Callable[[object], None]) -> dict[str, str]:
+        """Read all that can be listed."""
+        return examining.read_all(self._client, take)
+
+    def lease(self, namespace: str, name: str) -> object:
+        """Read a Lease."""
+        return _permitted(examining.read_lease(self._client, namespace, name))
+
+    def owner(self, kind: str, namespace: str, name: str) -> object:
+        """Read what makes pods."""
+        return _permitted(examining.read_owner(self._client, kind, namespace, name))
+
+    def endpoints(self, namespace: str, service: str) -> list[Any] | None:
+        """Read EndpointSlices."""
+        return _permitted(examining.read_endpoints(self._client, namespace, service))
+
+    def try_pod(self, namespace: str) -> Trial:
+        """Create a pod, but for keeping it."""
+        answer = examining.try_pod(self._client, namespace)
+        return trial_of(namespace, answer.pod, answer.text, failed=answer.failed)
+
+    def shake_hands(self, address: Address) -> Handshake:
+        """Do a TLS handshake."""
+        shown = shake_hands(address.host, address.port, address.host, address.bundle)
+        shake = Shake.UNREACHABLE if shown.unreachable else SHAKES[shown.problem]
+        return Handshake(shake, address.text, shown.text, shown.not_before, shown.not_after)
+
+
+def _permitted(found: T | examining.Refused) -> T:
+    if isinstance(found, examining.Refused):
+        raise Denied(found.why)
+    return found
+
+
+@contextmanager
+def _examine(kubeconfig: str | None, context: str | None) -> Iterator[_Examined]:
+    try:
+        with closing(connect(kubeconfig, context)) as client:
+            yield _Examined(client)
+    except KubeError as error:
+        raise InputError([str(error)]) from error
+
+
 def _undo(
     kubeconfig: str | None, context: str | None, *, do: bool
 ) -> Iterator[tuple[str, str | None]]:
@@ -108,6 +166,7 @@ def _undo(
 
 
 COMMANDS: Final[Mapping[str, click.Command]] = {
+    "doctor": make_doctor_command(_examine),
     "nodes": make_nodes_command(_read_nodes),
     "rejections": make_rejections_command(Cluster(_read, _follow, _delete)),
     "uninstall": make_uninstall_command(_undo),
