@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 COMPONENT: Final = "evencore-controller"
 """Who reports the Events that an admin reads."""
 
-PATIENCE_S: Final = 15.0
+PATIENCE_S: Final = 10.0
 """How much longer than the story the demo waits for what is promised, on a busy machine."""
 
 _TURN_S: Final = 0.25
