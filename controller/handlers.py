@@ -17,6 +17,7 @@ from evencore.domain.views import EventView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from datetime import datetime
 
     from controller.expectations import Expectations
     from controller.queue import Queue
@@ -43,8 +44,15 @@ _NODE_KIND: Final = "Node"  # it owns the mirror pods of static pods, which are 
 class Handlers:
     """A `source.Listener` for everything that the controller watches."""
 
-    def __init__(self, state: State, queue: Queue, expectations: Expectations) -> None:
+    def __init__(
+        self,
+        state: State,
+        queue: Queue,
+        expectations: Expectations,
+        now: Callable[[], datetime],
+    ) -> None:
         self._state, self._queue, self._expectations = state, queue, expectations
+        self._now = now
         self._leading = False
 
     def lead(self, objects: Callable[[str], Mapping[str, Any]], rejecting: Iterable[str]) -> None:
@@ -159,8 +167,13 @@ class Handlers:
         if after is None:
             self._state.learnt.pop(key, None)
             return
-        self._state.newcomer = _newest(self._state.newcomer, key, after)
-        if before is None or (before.status, _labels(before)) != (after.status, _labels(after)):
+        known = self._state.newcomer
+        made = read_time(after.metadata.creation_timestamp if after.metadata else None)
+        changed = before is not None and _offer(before) != _offer(after)
+        since = self._now() if changed else made
+        if since is not None and (known is None or since > known.since):
+            self._state.newcomer = Newcomer(key, since)
+        if before is None or changed:
             self._add(ROOM, key)
         elif _room(before) != _room(after):
             self._add(HOPE, key)
@@ -185,17 +198,11 @@ def _facts(learnt: Learnt) -> tuple[int | None, bool]:
     return learnt.width.width if learnt.width else None, learnt.strict is not None
 
 
-def _labels(node: FullNode) -> object:
-    return node.metadata.labels if node.metadata else None
+def _offer(node: FullNode) -> tuple[object, object]:
+    """Return what decides who may use a node; our own labels only tell what was so before."""
+    labels = (node.metadata.labels if node.metadata else None) or {}
+    return node.status, {k: v for k, v in labels.items() if not k.startswith(names.PREFIX)}
 
 
 def _room(node: FullNode) -> str | None:
     return ((node.metadata.annotations if node.metadata else None) or {}).get(names.ROOM_SINCE)
-
-
-def _newest(known: Newcomer | None, name: str, node: FullNode) -> Newcomer | None:
-    """Return the node that was made last: who was rejected before that may hope."""
-    made = read_time(node.metadata.creation_timestamp if node.metadata else None)
-    if made is None or (known is not None and made <= known.since):
-        return known
-    return Newcomer(name, made)

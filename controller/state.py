@@ -59,7 +59,7 @@ class Rejected(NamedTuple):
 
 
 class Newcomer(NamedTuple):
-    """The node that joined, or changed for the better, last."""
+    """The node that joined last, or offers something else than before: more, let us hope."""
 
     node: str
     since: datetime

@@ -68,7 +68,7 @@ def controller(client: Client, settings: ControllerSettings, policy: Policy) -> 
         stop.set()
 
     state, queue, news, expectations = State(), Queue(), Queue(), Expectations()
-    handlers = Handlers(state, queue, expectations)
+    handlers = Handlers(state, queue, expectations, now)
     view = LiveSnapshot(client, policy, KINDS, handlers)
     lease = LeaseName(settings.namespace, settings.lease)
     elector = Elector(client, lease, settings.identity, on_lost)
