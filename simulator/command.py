@@ -5,6 +5,7 @@ Not for: what lives in it; that is `cluster`.
 
 from __future__ import annotations
 
+import math
 import re
 import signal
 import sys
@@ -19,11 +20,13 @@ from evencore.strict import FileError
 from simulator.clock import Clock
 from simulator.cluster import Cluster
 from simulator.garbage import collect_rarely
+from simulator.kubeconfig import refuse_foreign
 from simulator.kubelet.presets import PRESETS, load
 from simulator.scenario.command import run
 from simulator.server import Options
 
 WRONG_INPUT: Final = 2  # what click itself exits with on wrong usage
+_FASTEST: Final = 1_000_000.0
 
 _SERVICE: Final = re.compile(
     r"(?P<namespace>[a-z0-9-]+)/(?P<name>[a-z0-9-]+)=(?P<host>[^:=\s]+):(?P<port>[0-9]{1,5})"
@@ -65,13 +68,18 @@ cluster.add_command(run)
     type=click.Path(dir_okay=False, path_type=Path),
     default=Path("pocket.kubeconfig"),
     show_default=True,
-    help="Written for kubectl and others.",
+    help="Written for kubectl and others, removed at the end.",
 )
-@click.option("--port", default=0, help="Listen there; 0 takes any that is free.")
+@click.option(
+    "--port",
+    default=0,
+    type=click.IntRange(0, 65535),
+    help="Listen there; 0 takes any that is free.",
+)
 @click.option(
     "--speed",
     default=1.0,
-    type=click.FloatRange(min=0, min_open=True),
+    type=click.FloatRange(min=0, max=_FASTEST, min_open=True),
     show_default=True,
     help="How many times as fast as real time.",
 )
@@ -96,6 +104,9 @@ def up(  # noqa: PLR0913, PLR0917  the options of the command
     """Start one on this machine's loopback; it ends with Ctrl-C and leaves nothing behind."""
     if nodes and preset:
         raise click.UsageError("--nodes and --preset exclude each other")
+    if math.isnan(speed):
+        raise click.UsageError("--speed is no number")
+    refuse_foreign(kubeconfig)
     try:
         machines = load(nodes) if nodes else PRESETS[preset or "autokh"]
     except FileError as error:
@@ -107,9 +118,16 @@ def up(  # noqa: PLR0913, PLR0917  the options of the command
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     options = Options(clock=Clock.real(speed), seed=seed, port=port, services=dict(services))
-    with Cluster(machines, options) as running:
-        kubeconfig.write_text(running.server.kubeconfig())
-        took = time.perf_counter() - started
-        click.echo(f"{running.server.url} started in {took:.2f} s")
-        click.echo(f"try: kubectl --kubeconfig {kubeconfig} get nodes")
-        stop.wait()
+    try:
+        with Cluster(machines, options) as running:
+            written = running.server.kubeconfig()
+            kubeconfig.write_text(written)
+            took = time.perf_counter() - started
+            click.echo(f"{running.server.url} started in {took:.2f} s")
+            click.echo(f"try: kubectl --kubeconfig {kubeconfig} get nodes")
+            stop.wait()
+    except OSError as error:  # a port that is taken, a directory that is not there
+        click.echo(f"evencore: {error}", err=True)
+        sys.exit(WRONG_INPUT)
+    if kubeconfig.exists() and kubeconfig.read_text() == written:  # not a later cluster's
+        kubeconfig.unlink()

@@ -49,6 +49,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+CONTEXT: Final = "pocket"
+"""How the kubeconfig calls cluster, user and context."""
+
 _HOST: Final = "127.0.0.1"
 _START_S: Final = 30.0
 _FIRST_CLASSES: Final = {
@@ -158,7 +161,7 @@ class ApiServer:
         cluster: dict[str, Any] = {"server": self.url}
         if self.ca:
             cluster["certificate-authority-data"] = base64.b64encode(self.ca.encode()).decode()
-        name = "pocket"
+        name = CONTEXT
         return yaml.safe_dump(
             {
                 "apiVersion": "v1",

@@ -11,6 +11,7 @@ import click
 
 from evencore.strict import FileError
 from simulator.cluster import Cluster
+from simulator.kubeconfig import refuse_foreign
 from simulator.scenario import report, verdict
 from simulator.scenario.player import Player, options_of
 from simulator.scenario.progress import Progress
@@ -48,6 +49,8 @@ Exit status: 0 if all went as the file expects; {UNMET} if not, or if the cluste
 )
 def run(file: str, seed: int | None, output: str, kubeconfig: Path | None) -> None:
     """Play a scenario in a pocket cluster and tell what happened."""
+    if kubeconfig is not None:
+        refuse_foreign(kubeconfig)
     try:
         scenario = load(file)
     except FileError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -41,6 +42,7 @@ def test_a_pod_that_no_numa_node_can_hold_is_rejected_as_in_reality(tmp_path: Pa
         finally:
             process.send_signal(signal.SIGINT)
     assert process.returncode == 0
+    assert not kubeconfig.exists(), "nothing is left behind"
 
 
 MISTAKES = {
@@ -48,6 +50,13 @@ MISTAKES = {
     "nodes from two places": (["--nodes", "a", "--preset", "autokh"], "exclude each other"),
     "a service without an address": (["--service", "a/b"], "is not NAMESPACE/NAME=HOST:PORT"),
     "a preset that does not exist": (["--preset", "big"], "'autokh'"),
+    "a port that is none": (["--port", "99999"], "not in the range 0<=x<=65535"),
+    "a speed that is none": (["--speed", "nan"], "--speed is no number"),
+    "no place for the kubeconfig": (["--kubeconfig", "no/where"], "No such file or directory"),
+    "a kubeconfig of somebody else": (
+        ["--kubeconfig", __file__],
+        "is there and not of a pocket cluster: name another",
+    ),
 }
 
 
@@ -55,3 +64,20 @@ MISTAKES = {
 def test_a_mistake_ends_it_with_2_and_a_message(flags: list[str], words: str) -> None:
     result = CliRunner().invoke(main, ["cluster", "up", *flags])
     assert (result.exit_code, words in result.output) == (2, True)
+
+
+def test_a_scenario_leaves_a_kubeconfig_of_somebody_else_alone(tmp_path: Path) -> None:
+    own = tmp_path / "config"
+    own.write_text("current-context: production\n")
+    result = CliRunner().invoke(main, ["cluster", "run", "any.yaml", "--kubeconfig", str(own)])
+    assert (result.exit_code, "name another" in result.output) == (2, True)
+    assert own.read_text() == "current-context: production\n"
+
+
+def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        flags = ["--port", port, "--kubeconfig", str(tmp_path / "pocket")]
+        result = CliRunner().invoke(main, ["cluster", "up", *flags])
+    assert result.exit_code == 2
+    assert f"'127.0.0.1', {port}): address already in use" in result.output
