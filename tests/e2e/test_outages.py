@@ -1,0 +1,87 @@
+"""Processes that die, an API server that is away, a webhook that is away: nothing is lost by it."""
+
+from __future__ import annotations
+
+import random
+import secrets
+from typing import TYPE_CHECKING
+
+from e2e import workloads
+from e2e.api import until
+from e2e.world import ROOM_S
+
+if TYPE_CHECKING:
+    from e2e.world import World
+
+LEASE_S = 20.0
+"""So long a Lease may outlive a controller that was killed."""
+
+
+def test_killed_at_random_moments_it_ends_as_if_nothing_had_happened(
+    world: World, *, long: bool
+) -> None:
+    seed = secrets.randbits(32)
+    print(f"seed {seed}")  # noqa: T201  pytest shows it when the test fails
+    chance = random.Random(seed)  # noqa: S311  no secret
+    for turn in range(5 if long else 1):
+        with world.namespace(f"kills-{turn}") as namespace:
+            fillers = world.fill(namespace, "room", 12, 12)
+            hosts = world.group("room")
+            made = workloads.workload("Deployment", namespace, "w", hosts, "16", replicas=2)
+            world.api.make(made)
+            # A moment of the story, not of the clock: after so many pods have been seen.
+            seen = chance.randint(1, 4)
+            until(
+                lambda: len(world.counter.lives(namespace, "w")) >= seen,  # noqa: B023  waited for within the turn
+                "pods are made",
+            )
+            victims = [world.webhook, world.controllers["a"]]
+            chance.shuffle(victims)
+            for victim in victims:
+                victim.kill()
+            world.mend()
+            until(lambda: world.at_peace(namespace, "w"), lambda: world.story(namespace))
+            for filler in fillers:
+                world.end(filler)
+            until(
+                lambda: len(world.counter.running(namespace, "w")) == 2,
+                lambda: world.story(namespace),
+                ROOM_S + LEASE_S,
+            )
+
+
+def test_while_the_api_server_is_away_the_webhook_goes_on_and_the_controller_comes_back(
+    world: World,
+) -> None:
+    with world.namespace("api-away") as namespace:
+        fillers = world.fill(namespace, "room", 12, 12)
+        hosts = world.group("room")
+        world.api.make(workloads.workload("Deployment", namespace, "before", hosts, "16"))
+        until(lambda: world.counter.held(namespace, "before"), "a pod is held")
+        for gate in world.gates.values():
+            gate.shut()
+        # A leader that cannot renew its lease ends itself, for another may lead by now.
+        assert world.controllers["a"].wait() == 1
+        aligned = workloads.workload("Deployment", namespace, "odd", world.group("spare"), "3")
+        world.api.make(aligned)
+        until(lambda: world.counter.running(namespace, "odd"), "the webhook answers from memory")
+        assert world.counter.rejected(namespace, "odd") == []
+        for filler in fillers:
+            world.end(filler)
+        for gate in world.gates.values():
+            gate.open()
+        world.mend()
+        until(lambda: world.counter.running(namespace, "before"), "it runs", ROOM_S + LEASE_S)
+
+
+def test_while_the_webhook_is_away_pods_loop_as_ever_and_it_ends_when_it_is_back(
+    world: World,
+) -> None:
+    with world.namespace("webhook-away") as namespace:
+        world.fill(namespace, "room", 12, 12)
+        world.webhook.kill()
+        hosts = world.group("room")
+        world.api.make(workloads.workload("Deployment", namespace, "w", hosts, "16"))
+        until(lambda: len(world.counter.rejected(namespace, "w")) > 10, "pods are rejected")
+        world.mend()
+        until(lambda: world.counter.held(namespace, "w"), "the first that it sees is held")
