@@ -182,15 +182,16 @@ def _watch(options: Options, policy: Policy, cluster: Cluster, now: Callable[[],
     try:
         with cluster.follow(options.kubeconfig, options.context, options.namespace) as live:
             while True:
+                began = time.monotonic()
                 found = report(live.objects(), policy, now(), options.namespace)
                 lines = one_line_each(found)
                 if screen and lines != before:
                     _echo(CLEAR + render(found, colour=colour_wanted(), wide=wide))
                 elif not screen:
                     _echo("".join(f"{line}\n" for line in lines if line not in before))
-                before = lines
+                before, took_s = lines, time.monotonic() - began
                 if live.wait(STILL_S):
-                    time.sleep(PAUSE_S)
+                    time.sleep(max(PAUSE_S, took_s))  # half of a core at most
     except KeyboardInterrupt:
         return
 

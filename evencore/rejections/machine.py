@@ -81,6 +81,7 @@ def _owner(one: OwnerReport) -> Object:
         ],
         "held": len(flock.held),
         "letGo": flock.in_flight,
+        "waiting": one.prospect.waiting,
         "running": len(flock.admitted),
         "cleaned": one.cleaned,
         "next": one.prospect.sentence,

@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from controller.state import Newcomer, Owner, is_steered, owner_of
+from controller.state import Newcomer, Owner, owner_and_key, owner_of
 from evencore.domain import names
 from evencore.domain.events import kubelet_start_in, rejection_in, told
 from evencore.domain.evidence import Ledger
 from evencore.domain.rejection import (
     Kind,
     Rejection,
-    owner_key,
     read_time,
     rejection_of,
 )
@@ -71,11 +70,9 @@ def picture_of(objects: Objects, policy: Policy, now: datetime) -> Picture:
     outside = _failed(picture, objects.failed)
     _events(picture, (t for event in objects.events if (t := told(event))), outside)
     for pod in objects.live:
-        owner = pod.controller
-        if owner is not None and is_steered(pod):
-            key = owner_key(owner, pod.metadata.namespace)
-            picture.owners[key] = owner_of(owner, pod.metadata.namespace)
-            picture.steered[key].append(pod)
+        owner, key = owner_and_key(pod)
+        picture.owners[key] = owner
+        picture.steered[key].append(pod)
     return picture
 
 

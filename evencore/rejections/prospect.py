@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from controller.flock import flock
+from controller.flock import flock, waits
 from evencore.domain import names
 from evencore.domain.decision import decide
 from evencore.domain.placement import may_be_ours, no_node
 from evencore.domain.release import release
+from evencore.domain.scope import takes_part
 from evencore.domain.text import count
 from evencore.domain.verdict import Candidates, Exclusion, exclusions, verdict
 from evencore.domain.views import NodeSelector, PodSpec
@@ -33,17 +34,23 @@ class Prospect(NamedTuple):
     when: datetime | None  # something changes by itself
     takes_part: bool | None  # None: its namespace is not known
     stuck: bool = False  # nothing that evencore does will help
+    waiting: int = 0  # pods kept off nodes that have found no other yet
 
 
 def prospect(picture: Picture, key: str) -> Prospect:
     """Tell what comes next for one owner."""
+    kept_off = [pod for pod in picture.steered[key] if pod.steering == names.EXCLUDED]
+    return _prospect(picture, key)._replace(waiting=sum(map(waits, kept_off)))
+
+
+def _prospect(picture: Picture, key: str) -> Prospect:
     owner, now = picture.owners[key], picture.now
     snapshot, policy = picture.snapshot, picture.policy
     evidence = snapshot.evidence.of(key, now)
     excluded = exclusions(evidence.nodes, snapshot.rooms, now, policy.exclusions)
     pods = flock(picture.steered[key], lambda _: False, now)
-    takes_part = _takes_part(picture, owner.namespace)
-    if takes_part is False:  # nobody carries it out
+    part = _takes_part(picture, owner.namespace)
+    if part is False:  # nobody carries it out
         excluded = ()
     until = min((e.until for e in excluded), default=None)
     if pods.held:
@@ -53,27 +60,23 @@ def prospect(picture: Picture, key: str) -> Prospect:
             rooms[newcomer.node] = newcomer.since
         plan = release(pods, evidence, rooms, now, policy.holds.of(owner.kind))
         word = f"{count(len(plan.pods), 'held pod')} to be let go now: {plan.why}"
-        return Prospect(
-            excluded, pods, word if plan.pods else plan.why, plan.again or now, takes_part
-        )
-    if takes_part is False:
+        return Prospect(excluded, pods, word if plan.pods else plan.why, plan.again or now, part)
+    if part is False:
         label = f"{names.ADMISSION}={names.ENABLED}"
         sentence = f"it goes on: namespace {owner.namespace} takes no part"
         if owner.namespace not in policy.ignored_namespaces:
             sentence += f": kubectl label namespace {owner.namespace} {label}"
-        return Prospect(excluded, pods, sentence, None, takes_part, stuck=True)
+        return Prospect(excluded, pods, sentence, None, part, stuck=True)
     sentence, stuck = _next_pod(picture, key, owner)
-    return Prospect(excluded, pods, sentence, until, takes_part, stuck)
+    return Prospect(excluded, pods, sentence, until, part, stuck)
 
 
 def _takes_part(picture: Picture, namespace: str) -> bool | None:
     """Tell whether the API server asks us about pods of a namespace."""
-    if namespace in picture.policy.ignored_namespaces:
-        return False
     view = picture.snapshot.namespaces.get(namespace)
-    if view is None or view.metadata is None:
+    if view is None and namespace not in picture.policy.ignored_namespaces:
         return None
-    return (view.metadata.labels or {}).get(names.ADMISSION) == names.ENABLED
+    return takes_part(namespace, view, picture.policy)
 
 
 def _next_pod(picture: Picture, key: str, owner: Owner) -> tuple[str, bool]:

@@ -71,7 +71,7 @@ def report(
         for key, owner in picture.owners.items()
         if namespace in (None, owner.namespace)
     ]
-    owners.sort(key=_recent_first)
+    owners = sorted(filter(_matters, owners), key=_recent_first)
     manual = [
         pod
         for pod in rejected_pods(objects.failed, now)
@@ -80,6 +80,12 @@ def report(
     counted = picture.only_counted
     more = [f"{count(counted, 'failed pod')} of reason OutOf…: counted only"] if counted else []
     return Report(tuple(owners), tuple(manual), (*notes, *more), now)
+
+
+def _matters(one: OwnerReport) -> bool:
+    """Leave out who was rejected so long ago that only its pods' labels tell of it."""
+    flock = one.prospect.flock
+    return bool(one.rejections or flock.held or flock.in_flight or one.prospect.waiting)
 
 
 def _recent_first(one: OwnerReport) -> tuple[float, str, str]:

@@ -113,6 +113,8 @@ def done(one: OwnerReport, *, wide: bool) -> str:
         parts.append(f"{len(flock.held)} held")
     if flock.in_flight:
         parts.append(f"{flock.in_flight} let go")
+    if one.prospect.waiting:
+        parts.append(f"{one.prospect.waiting} wait for a node")
     if flock.admitted:
         parts.append(f"{len(flock.admitted)} run")
     if excluded and wide:

@@ -238,3 +238,41 @@ def test_every_state_of_the_case_has_a_test() -> None:
     for one in CASE["input"]["states"]:
         wanted = f"test_{one['id'].replace('-', '_')}"
         assert elsewhere.get(one["id"], wanted) in names
+
+
+def test_case_31_a_template_that_names_its_node(state: State) -> None:
+    state.install()
+    made = failed("pinned", "a", "TopologyAffinityError", "no locality")
+    make(state.root, made)
+    path = "/apis/apps/v1/namespaces/a/replicasets/of-pinned"
+    change = {"spec": {"template": {"spec": {"nodeName": "n7"}}}}
+    assert state.root.ask("PATCH", path, change)[0] == 200
+    reference = state.root.get("/api/v1/namespaces/a/pods/pinned")["metadata"]["ownerReferences"]
+    for number in range(2):
+        again(state.root, {**made, "name": f"pinned-{number}"}, reference)
+    status, found = state.ids()
+    assert status == 1
+    assert "node-name-in-template" in found
+    assert "ReplicaSet a/of-pinned (node-name-in-template)" in state.doctor().stdout
+
+
+def again(root: Root, one: dict[str, Any], reference: list[dict[str, Any]]) -> None:
+    """Make one more pod of the same owner."""
+    make(root, {**one, "owner": None})
+    path = f"/api/v1/namespaces/{one['ns']}/pods/{one['name']}"
+    assert root.ask("PATCH", path, {"metadata": {"ownerReferences": reference}})[0] == 200
+
+
+def test_what_may_be_read_but_not_tried_is_unknown(state: State) -> None:
+    """A reader's own permissions end at the trial."""
+    state.install()
+    groups = ["*"]
+    rules = [{"apiGroups": groups, "resources": ["*"], "verbs": ["get", "list"]}]
+    state.root.post(f"{RBAC}/clusterroles", {"metadata": {"name": "reader"}, "rules": rules})
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "reader"}
+    subjects = [{"kind": "User", "name": "ann"}]
+    state.root.post(
+        f"{RBAC}/clusterrolebindings",
+        {"metadata": {"name": "ann"}, "roleRef": role, "subjects": subjects},
+    )
+    assert state.ids(user="ann") == (2, {"webhook-called"})

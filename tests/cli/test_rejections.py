@@ -254,3 +254,24 @@ def test_a_pod_of_several_containers_is_told_whole() -> None:
     one = Fake(*TWO, takes_part(), two).only()
     assert "container a: cpu 3 → 4" in one["next"]
     assert "container b: cpu 5 → 6" in one["next"]
+
+
+def test_a_held_pod_whose_owner_is_gone_is_let_go_all_the_same() -> None:
+    orphan = held().metadata(ownerReferences=None)
+    one = Fake(*TWO, takes_part(), orphan).only()
+    assert (one["kind"], one["name"], one["state"]) == ("Pod", "held-1", "held")
+    assert one["next"] == "1 held pod to be let go now: no rejection is known any more"
+
+
+def test_pods_that_are_held_in_a_namespace_that_left_are_let_go_too() -> None:
+    one = Fake(*TWO, namespace("apps"), held()).only()
+    assert (one["takesPart"], one["state"], one["held"]) == (False, "held", 1)
+
+
+def test_pods_that_were_kept_off_nodes_long_ago_and_run_are_nobody_s_business() -> None:
+    kept_off = pod("web").owner().label("evencore.io/steering", "excluded")
+    kept_off.metadata(namespace="apps", uid="web")
+    kept_off.obj["status"] = {"phase": "Pending"}
+    assert Fake(*TWO, takes_part(), kept_off).only()["waiting"] == 1
+    kept_off.spec(nodeName="n1")
+    assert Fake(*TWO, takes_part(), kept_off).report()["owners"] == []
