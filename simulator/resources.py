@@ -7,7 +7,7 @@ Not for: rules of single kinds (defaults, validation); they are in `rules`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 STATUS: Final = "status"
 SCALE: Final = "scale"
@@ -30,6 +30,7 @@ class Resource:
     generation: bool = False  # metadata.generation counts changes of the spec
     categories: tuple[str, ...] = ()
     stored_as: str = ""  # the `qualified` resource that keeps the objects; empty: itself
+    unconditional: bool = True  # may be replaced without saying which version was seen
     create_only: bool = False  # a question that is answered, and not kept
 
     @property
@@ -136,6 +137,14 @@ NEW_EVENTS: Final = Resource(
     fields=(*_REGARDING, "reason", "reportingController", "type"),
     stored_as="events",
 )
+SERVICES: Final = _core(
+    "services",
+    "Service",
+    "svc",
+    subresources=(STATUS,),
+    fields=("spec.clusterIP", "spec.type"),
+    categories=("all",),
+)
 SERVICE_ACCOUNTS: Final = _core("serviceaccounts", "ServiceAccount", "sa")
 CONFIG_MAPS: Final = _core("configmaps", "ConfigMap", "cm")
 SECRETS: Final = _core("secrets", "Secret", fields=("type",))
@@ -165,7 +174,7 @@ JOBS: Final = Resource(
     generation=True,
     categories=("all",),
 )
-LEASES: Final = Resource("coordination.k8s.io", "v1", "leases", "Lease")
+LEASES: Final = Resource("coordination.k8s.io", "v1", "leases", "Lease", unconditional=False)
 PRIORITY_CLASSES: Final = Resource(
     "scheduling.k8s.io",
     "v1",
@@ -183,14 +192,12 @@ MUTATING_WEBHOOKS: Final = Resource(
     namespaced=False,
     generation=True,
     categories=("api-extensions",),
+    unconditional=False,
 )
 _NRT: Final = ("noderesourcetopologies", "NodeResourceTopology", ("node-res-topo",))
-TOPOLOGIES: Final = Resource(
-    "topology.node.k8s.io", "v1alpha2", *_NRT, namespaced=False, generation=True
-)
-OLD_TOPOLOGIES: Final = Resource(
-    "topology.node.k8s.io", "v1alpha1", *_NRT, namespaced=False, generation=True
-)
+_CUSTOM: Final[dict[str, Any]] = {"namespaced": False, "generation": True, "unconditional": False}
+TOPOLOGIES: Final = Resource("topology.node.k8s.io", "v1alpha2", *_NRT, **_CUSTOM)
+OLD_TOPOLOGIES: Final = Resource("topology.node.k8s.io", "v1alpha1", *_NRT, **_CUSTOM)
 
 ROLES: Final = _rbac("roles", "Role", namespaced=True)
 ROLE_BINDINGS: Final = _rbac("rolebindings", "RoleBinding", namespaced=True)
@@ -203,6 +210,7 @@ ALL: Final = (
     NODES,
     NAMESPACES,
     EVENTS,
+    SERVICES,
     SERVICE_ACCOUNTS,
     CONFIG_MAPS,
     SECRETS,

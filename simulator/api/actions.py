@@ -87,6 +87,9 @@ def _why_not(pod: Object, uid: str | None) -> str:
 
 async def evict(writes: Writes, target: Target, eviction: Object, call: Call) -> Object:
     """Delete a pod as its DeleteOptions say."""
+    said = (eviction.get("metadata") or {}).get("name")
+    if said not in (None, "", target.name):
+        raise bad_request("name in URL does not match name in Eviction object")
     await writes.admit_connect(target, eviction, call)
     options = Options.read(eviction.get("deleteOptions") or {})
     # Kubernetes rule: no DELETE is shown to admission (registry/core/pod/storage/eviction.go).

@@ -16,7 +16,7 @@ from simulator.api.openapi import OpenApi
 from simulator.api.routing import Routes
 from simulator.auth import asked, authorization, impersonation, reviews
 from simulator.auth.authentication import ANONYMOUS
-from simulator.errors import ApiError, method_not_allowed, no_such_path, not_acceptable
+from simulator.errors import ApiError, bad_request, method_not_allowed, no_such_path, not_acceptable
 from simulator.objects import encode
 
 if TYPE_CHECKING:
@@ -67,6 +67,9 @@ class App:
             return await self._verbs.answer(request, target, user)
         except ApiError as error:
             return refused(error)
+        except RecursionError:
+            # Objects have a few levels; only what a client sends can have a thousand.
+            return refused(bad_request("the body of the request is nested too deeply"))
         except Exception as error:  # noqa: BLE001  a fault of ours must not end the connection
             _log.exception("%s %s failed", request.method, request.path)
             text = f"Internal error occurred: {type(error).__name__}: {error}"

@@ -101,7 +101,15 @@ def _value(type_: str, raw: Any) -> Any:  # noqa: ANN401  an int or bytes; any J
         return bool(raw)
     if type_ == "i":
         return raw - _WRAP if raw >= _SIGN else raw
+    if type_ == "o":
+        return _number_or_text(raw)
     return _message(type_, raw)
+
+
+def _number_or_text(raw: bytes) -> int | str:
+    """Read an IntOrString: which of the two it is, the number, the text."""
+    parts = dict(_fields(raw))
+    return parts.get(3, b"").decode() if parts.get(1) else int(parts.get(2, 0))
 
 
 def _entry(raw: bytes, type_: str) -> tuple[str, str]:

@@ -1,9 +1,10 @@
 """Field numbers of the objects that kubectl sends as protobuf.
 
 Facts from generated.proto of k8s.io/api and apimachinery. Per message, number → name and type:
-`s` text, `b` truth, `i` number, `m` map of texts, `d` map of bytes, `q` map of quantities, `-` not
-read (status and timestamps, which a client does not set; what nobody here asks for), else another
-message; `*` many of them; `?` a value that means something even when it is zero.
+`s` text, `b` truth, `i` number, `o` number or text, `m` map of texts, `d` map of bytes, `q` map
+of quantities, `-` not read (status and timestamps, which a client does not set; what nobody here
+asks for), else another message; `*` many of them; `?` a value that means something even when it is
+zero.
 """
 
 from __future__ import annotations
@@ -56,6 +57,12 @@ JobSpec: 1 parallelism i?, 2 completions i?, 3 activeDeadlineSeconds i?, 4 selec
   completionMode s, 10 suspend b?
 PriorityClass: 1 metadata ObjectMeta, 2 value i, 3 globalDefault b, 4 description s, 5
   preemptionPolicy s
+Service: 1 metadata ObjectMeta, 2 spec ServiceSpec, 3 status -
+ServiceSpec: 1 ports ServicePort*, 2 selector m, 3 clusterIP s, 4 type s, 5 externalIPs s*, 7
+  sessionAffinity s, 8 loadBalancerIP s, 9 loadBalancerSourceRanges s*, 10 externalName s, 11
+  externalTrafficPolicy s, 12 healthCheckNodePort i, 13 publishNotReadyAddresses b, 18 clusterIPs
+  s*
+ServicePort: 1 name s, 2 protocol s, 3 port i, 4 targetPort o, 5 nodePort i, 6 appProtocol s
 Role: 1 metadata ObjectMeta, 2 rules Rule*
 ClusterRole: 1 metadata ObjectMeta, 2 rules Rule*
 Rule: 1 verbs s*, 2 apiGroups s*, 3 resources s*, 4 resourceNames s*, 5 nonResourceURLs s*

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from simulator import versions
+from simulator.api.list_options import EXACT
 from simulator.errors import bad_request, expired, too_new
 from simulator.selectors import Selector, parse_fields, parse_labels
 
@@ -71,7 +72,7 @@ def list_page(store: Store, target: Target, query: Mapping[str, str]) -> Page:
                 "The provided continue parameter is too old to display a consistent list result. "
                 "You must start a new list without the continue parameter."
             )
-    elif query.get("resourceVersionMatch") == "Exact":
+    elif query.get("resourceVersionMatch") == EXACT:
         version = version_of(query, store)
         if version < table.forgotten:
             raise expired(f"The resourceVersion for the provided list is too old: {version}")

@@ -9,10 +9,20 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from simulator.api import actions, bodies, field_validation, forms, reads, warnings, watching
+from simulator.api import (
+    actions,
+    bodies,
+    field_validation,
+    forms,
+    list_options,
+    reads,
+    warnings,
+    watching,
+)
 from simulator.api.field_validation import FieldValidation
 from simulator.api.http import Response, Stream
 from simulator.api.writes import Call
+from simulator.auth.asked import is_set
 from simulator.clock import timestamp
 from simulator.errors import ApiError, NotFound, bad_request, method_not_allowed
 from simulator.objects import encode
@@ -114,7 +124,8 @@ class Verbs:
     ) -> Response | Stream:
         resource, method = target.resource, request.method
         if method == "GET":
-            if request.query.get("watch") in ("true", "1"):
+            list_options.check(request.query)
+            if is_set(request.query, "watch"):
                 return self._watch(request, target, form)
             page = reads.list_page(self._store, target, request.query)
             return Response(200, form.many(resource, page.records, page.metadata))

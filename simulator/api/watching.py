@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simulator import versions
 from simulator.api import reads
+from simulator.auth.asked import is_set
 from simulator.errors import expired
 from simulator.objects import encode
 from simulator.store.table import ADDED, DELETED, MODIFIED, Record
@@ -48,13 +49,13 @@ class Wish(NamedTuple):
 def wish_of(store: Store, target: Target, query: Mapping[str, str]) -> Wish:
     """Read the parameters of a watch. Raises 400 and 504."""
     version = reads.version_of(query, store)
-    streaming = query.get("sendInitialEvents") == "true"
-    bookmarks = query.get("allowWatchBookmarks") in ("true", "1")
+    streaming = is_set(query, "sendInitialEvents")
+    bookmarks = is_set(query, "allowWatchBookmarks")
     asked = query.get("timeoutSeconds", "")
     return Wish(
         selector=reads.selector_of(target, query),
         version=version,
-        initial=streaming or (version == 0 and query.get("sendInitialEvents") != "false"),
+        initial=streaming or (version == 0 and "sendInitialEvents" not in query),
         bookmarks=bookmarks,
         marks_end_of_initial=streaming and bookmarks,
         seconds=float(asked) if asked.isdecimal() and int(asked) else _LONGEST_S,

@@ -72,6 +72,8 @@ class Writes:
         obj = defaulted(resource, obj)
         strategy.check_new(resource, _named(obj))
         await self._admit(self._validating, "CREATE", target, obj, None, call)
+        if not call.dry_run:
+            metadata.refuse_a_version(obj)
         return self._store.create(
             resource,
             target.namespace,
@@ -97,6 +99,7 @@ class Writes:
             shapes.check(resource, given)
             _check_names(target, given)
             new = versions.incoming(resource, given)
+            metadata.refuse_no_version(resource, target.name, new)
             new["metadata"] = {**(new.get("metadata") or {}), "name": target.name}
             metadata.for_update(resource, old, new, counts=False)  # an early 409
             new = defaulted_again(resource, old, new)

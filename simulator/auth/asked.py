@@ -50,6 +50,11 @@ class Asked(NamedTuple):
         return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
 
 
+def is_set(query: Mapping[str, str], flag: str) -> bool:
+    """Tell whether a flag is set: by being there, unless it says false or 0."""
+    return flag in query and query[flag].lower() not in ("false", "0")
+
+
 def of_request(method: str, path: str, query: Mapping[str, str]) -> Asked:
     """Tell what a request asks for."""
     parts = [part for part in path.split("/") if part]
@@ -71,7 +76,7 @@ def of_request(method: str, path: str, query: Mapping[str, str]) -> Asked:
         fields = query.get("fieldSelector", "")
         if fields.startswith(_BY_NAME) and "," not in fields:
             name = fields.removeprefix(_BY_NAME)
-        verb = "watch" if query.get("watch") in ("true", "1") else "list"
+        verb = "watch" if is_set(query, "watch") else "list"
     elif not name and verb == "delete":
         verb = "deletecollection"
     return Asked(verb, group, resource, subresource, namespace, name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simulator.objects import encode
-from simulator.patches.strategic import MERGE_KEYS
+from simulator.patches.strategic import merge_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,7 @@ def _walk(value: Any, at: Path) -> Iterator[Path]:  # noqa: ANN401  any JSON val
         for key, inner in value.items():
             yield from _walk(inner, (*at, f"f:{key}"))
         return
-    key = MERGE_KEYS.get(at[-1].removeprefix("f:")) if isinstance(value, list) else None
+    key = merge_key(at[-1].removeprefix("f:"), value) if isinstance(value, list) else None
     if key is None or not all(isinstance(item, dict) and key in item for item in value):
         yield at
         return
@@ -59,9 +59,11 @@ def lookup(obj: Any, path: Path) -> Any:  # noqa: ANN401  any JSON value
         if element.startswith("f:"):
             obj = obj.get(element[2:]) if isinstance(obj, dict) else None
         else:
-            key = MERGE_KEYS[path[number - 1][2:]]
             items = obj if isinstance(obj, list) else []
-            obj = next((one for one in items if item_name(key, one) == element), None)
+            key = merge_key(path[number - 1][2:], items) or ""
+            obj = next(
+                (one for one in items if key in one and item_name(key, one) == element), None
+            )
     return obj
 
 
@@ -77,7 +79,7 @@ def without(value: Any, gone: frozenset[Path], at: Path = ()) -> Any:  # noqa: A
             if left or not inner or not _touches(gone, here):
                 kept[key] = left
         return kept
-    key = MERGE_KEYS.get(at[-1].removeprefix("f:")) if at and isinstance(value, list) else None
+    key = merge_key(at[-1].removeprefix("f:"), value) if at and isinstance(value, list) else None
     if key is None:
         return value
     items = []

@@ -27,6 +27,8 @@ def json_patch(obj: Object, operations: object) -> Object:
         # What the library raises where an operation walks into a value of another type.
         text = f"the patch does not fit the object: {type(error).__name__} {error}"
         raise ApiError(422, "Invalid", text) from error
+    if not isinstance(patched, dict):
+        raise ApiError(422, "Invalid", "the patch leaves no object")
     return patched
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from simulator.errors import bad_request
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from simulator.objects import Object
 
 # Field name → merge key, from the patchMergeKey of k8s.io/api's types. By name alone, since within
@@ -47,6 +49,16 @@ _DELETE: Final = "$deleteFromPrimitiveList/"
 _ORDER: Final = "$setElementOrder/"
 
 
+def merge_key(field: str, items: Iterable[Any]) -> str | None:
+    """Give the key by which the items of a list are known; None: the list is one value.
+
+    Two kinds of things have ports: containers by containerPort, and Services.
+    """
+    if field == "ports" and any(isinstance(one, dict) and "port" in one for one in items):
+        return "port"
+    return MERGE_KEYS.get(field)
+
+
 def strategic_merge(obj: Object, patch: Object) -> Object:
     """Apply a strategic merge patch; `obj` stays as it is. Raises a 400 for a wrong patch."""
     try:
@@ -57,10 +69,10 @@ def strategic_merge(obj: Object, patch: Object) -> Object:
 
 
 def _merge(obj: Object, patch: Object, parent: str) -> Object:
-    directive = patch.get(_DIRECTIVE)
-    if directive == "delete":
+    asked = patch.get(_DIRECTIVE)
+    if asked == "delete":
         return {}
-    base = {} if directive == "replace" else obj
+    base = {} if asked == "replace" else obj
     retained = patch.get(_RETAIN)
     merged = {k: v for k, v in base.items() if retained is None or k in retained}
     for key, new in patch.items():
@@ -75,10 +87,11 @@ def _merge(obj: Object, patch: Object, parent: str) -> Object:
         else:
             order = patch.get(_ORDER + key)
             merged[key] = _merged(key, merged.get(key), new, order, parent)
-    for key, order in patch.items():
-        field = key.removeprefix(_ORDER)
-        if key.startswith(_ORDER) and field not in patch and field in merged:
-            merged[field] = _ordered(merged[field], merged[field], order, MERGE_KEYS.get(field))
+    for directive, order in patch.items():
+        field = directive.removeprefix(_ORDER)
+        if directive.startswith(_ORDER) and field not in patch and field in merged:
+            name = merge_key(field, merged[field])
+            merged[field] = _ordered(merged[field], merged[field], order, name)
     return merged
 
 
@@ -88,17 +101,16 @@ def _merged(key: str, old: Any, new: Any, order: Any, parent: str) -> Any:  # no
     if not isinstance(new, list):
         return new
     have = old if isinstance(old, list) else []
-    if key in MERGE_KEYS:
-        merged = _merge_items(key, have, new)
-        return _ordered(have, merged, order, MERGE_KEYS[key]) if order else merged
+    if name := merge_key(key, [*have, *new]):
+        merged = _merge_items(key, name, have, new)
+        return _ordered(have, merged, order, name) if order else merged
     if (parent, key) in _SETS:
         merged = [*have, *(one for one in new if one not in have)]
         return _ordered(have, merged, order, None) if order else merged
     return new
 
 
-def _merge_items(field: str, have: list[Any], patch: list[Any]) -> list[Any]:
-    key = MERGE_KEYS[field]
+def _merge_items(field: str, key: str, have: list[Any], patch: list[Any]) -> list[Any]:
     if any(item.get(_DIRECTIVE) == "replace" and key not in item for item in patch):
         return [item for item in patch if _DIRECTIVE not in item]
     merged = list(have)

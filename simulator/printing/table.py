@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simulator.printing import cluster, nodes, others, pods, workloads
+from simulator.printing import cluster, nodes, others, pods, services, workloads
 from simulator.printing.cells import Column, Printer, age_of
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ _PRINTERS: Final[dict[str, Printer]] = {
     **nodes.PRINTERS,
     **workloads.PRINTERS,
     **cluster.PRINTERS,
+    **services.PRINTERS,
     **others.PRINTERS,
 }
 _PLAIN: Final = Printer(

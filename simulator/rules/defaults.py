@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simulator.objects import copy
 from simulator.patches.plain import merge_patch
 from simulator.resources import PODS
-from simulator.rules import pod_defaults
+from simulator.rules import pod_defaults, services
 from simulator.rules.amounts import canonical_list
 
 if TYPE_CHECKING:
@@ -179,6 +179,7 @@ _OTHERS: Final[dict[str, Callable[[Object], Object]]] = {
     "limitranges": _limit_range,
     "resourcequotas": _quota,
     "secrets": _secret,
+    "services": services.defaulted,
     "priorityclasses.scheduling.k8s.io": lambda obj: {
         "preemptionPolicy": "PreemptLowerPriority",
         **obj,

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simulator.errors import Cause
 from simulator.objects import encode
 
-if TYPE_CHECKING:
-    from simulator.objects import Object
-
-_SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
-_VALUE: Final = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?")
-_LONGEST_NAME, _LONGEST_LABEL = 253, 63
+_LONGEST_LABEL: Final = 63
 
 
 def required(field: str, why: str = "") -> Cause:
@@ -37,6 +32,11 @@ def duplicate(field: str, value: object) -> Cause:
     return Cause(field, "FieldValueDuplicate", f"Duplicate value: {encode(value).decode()}")
 
 
+def too_long(field: str, most: int) -> Cause:
+    """Say how many bytes a value may have; it is not shown."""
+    return Cause(field, "FieldValueTooLong", f"Too long: may not be more than {most} bytes")
+
+
 def not_found(field: str, value: object) -> Cause:
     """Say that there is nothing of that name."""
     return Cause(field, "FieldValueNotFound", f"Not found: {encode(value).decode()}")
@@ -55,21 +55,3 @@ def of_label_name(field: str, name: str) -> list[Cause]:
         return []
     why = "must be a lowercase RFC 1123 label: up to 63 of a-z, 0-9 and '-', e.g. 'my-name'"
     return [invalid(field, name, why)]
-
-
-def of_metadata(obj: Object, *, path_names: bool) -> list[Cause]:
-    """Check name and labels; `path_names`: RBAC's names may be anything that fits in a path."""
-    metadata = obj["metadata"]
-    name: str = metadata["name"]
-    found = []
-    if path_names:
-        if name in (".", "..") or "/" in name or "%" in name:
-            found.append(invalid("metadata.name", name, "must not be '.', '..', or have '/', '%'"))
-    elif len(name) > _LONGEST_NAME or not _SUBDOMAIN.fullmatch(name):
-        why = "must be a lowercase RFC 1123 subdomain: a-z, 0-9, '-' and '.', e.g. 'example.com'"
-        found.append(invalid("metadata.name", name, why))
-    for key, value in (metadata.get("labels") or {}).items():
-        if not isinstance(value, str) or len(value) > _LONGEST_LABEL or not _VALUE.fullmatch(value):
-            why = f"the label {key} must be up to 63 of a-z, A-Z, 0-9, '-', '_' and '.'"
-            found.append(invalid("metadata.labels", value, why))
-    return found

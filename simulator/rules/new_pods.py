@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from evencore.domain.qos import qos_class
-from evencore.domain.quantity import QuantityError, parse_nanos
 from evencore.domain.resources import read_amounts
 from evencore.domain.views import PodSpec, read
 from simulator.objects import dig
-from simulator.rules import ephemeral, faults
+from simulator.rules import ephemeral, faults, metadata, requirements, tolerations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +25,9 @@ if TYPE_CHECKING:
 _OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
 _RESTARTS: Final = ("Always", "OnFailure", "Never")
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
-_TERMS: Final = f"spec.affinity.nodeAffinity.{_REQUIRED}.nodeSelectorTerms"
+_PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+_AFFINITY: Final = "spec.affinity.nodeAffinity"
+_HEAVIEST: Final = 100
 
 GATED: Final = {
     "type": "PodScheduled",
@@ -63,15 +64,24 @@ def with_status(pod: Object) -> Object:
 def check(pod: Object) -> list[Cause]:
     """Tell what is wrong with a new pod."""
     spec = pod["spec"]
-    found = [*_containers(spec), *ephemeral.check_new(spec)]
-    if spec.get("restartPolicy") not in _RESTARTS:
-        found.append(faults.unsupported("spec.restartPolicy", spec.get("restartPolicy"), _RESTARTS))
+    found = [*check_spec(spec), *ephemeral.check_new(spec)]
     if spec.get("nodeName") and spec.get("schedulingGates"):
         found.append(
             faults.forbidden("spec.nodeName", "cannot be set until all schedulingGates are gone")
         )
+    return found
+
+
+def check_spec(spec: Object) -> list[Cause]:
+    """Tell what is wrong with the spec of a pod or of a template."""
+    found = list(_containers(spec))
+    restart = spec.get("restartPolicy", "Always")
+    if restart not in _RESTARTS:
+        found.append(faults.unsupported("spec.restartPolicy", restart, _RESTARTS))
     found += _gates(spec.get("schedulingGates") or [])
-    found += required_affinity(spec)
+    found += metadata.labels("spec.nodeSelector", spec.get("nodeSelector") or {})
+    found += node_affinity(spec)
+    found += tolerations.check(spec.get("tolerations") or [])
     return found
 
 
@@ -92,28 +102,7 @@ def _containers(spec: Object) -> Iterator[Cause]:
             seen.add(name)
             if not container.get("image"):
                 yield faults.required(f"{at}.image")
-            yield from resources(container.get("resources") or {}, f"{at}.resources")
-
-
-def resources(given: Object, at: str) -> Iterator[Cause]:
-    """Check the requests and limits of one container."""
-    amounts: dict[tuple[str, str], int] = {}
-    for part in ("limits", "requests"):
-        for name, value in (given.get(part) or {}).items():
-            field = f"{at}.{part}[{name}]"
-            try:
-                amounts[part, name] = parse_nanos(value)
-            except QuantityError as error:
-                yield faults.invalid(field, value, str(error))
-                continue
-            if amounts[part, name] < 0:
-                yield faults.invalid(field, value, "must be greater than or equal to 0")
-    for name, value in (given.get("requests") or {}).items():
-        limit = amounts.get(("limits", name))
-        if limit is not None and amounts.get(("requests", name), 0) > limit:
-            shown = given["limits"][name]
-            why = f"must be less than or equal to {name} limit of {shown}"
-            yield faults.invalid(f"{at}.requests", value, why)
+            yield from requirements.check(container.get("resources") or {}, f"{at}.resources")
 
 
 def _gates(gates: list[Object]) -> Iterator[Cause]:
@@ -124,21 +113,33 @@ def _gates(gates: list[Object]) -> Iterator[Cause]:
             yield faults.required(f"spec.schedulingGates[{number}].name")
         elif name in seen:
             yield faults.duplicate(f"spec.schedulingGates[{number}]", name)
+        else:
+            yield from metadata.qualified(f"spec.schedulingGates[{number}]", name)
         seen.add(name)
 
 
-def required_affinity(spec: Object) -> Iterator[Cause]:
-    """Check the terms of the required node affinity."""
+def node_affinity(spec: Object) -> Iterator[Cause]:
+    """Check the terms of the node affinity, required and preferred."""
     required = dig(spec, "affinity", "nodeAffinity", _REQUIRED)
-    if required is None:
-        return
-    terms = required.get("nodeSelectorTerms") or []
-    if not terms:
-        yield faults.required(_TERMS, "must have at least one node selector term")
-    for number, term in enumerate(terms):
-        for part in ("matchExpressions", "matchFields"):
-            for place, one in enumerate(term.get(part) or ()):
-                yield from _requirement(one, f"{_TERMS}[{number}].{part}[{place}]", part)
+    if required is not None:
+        at = f"{_AFFINITY}.{_REQUIRED}.nodeSelectorTerms"
+        terms = required.get("nodeSelectorTerms") or []
+        if not terms:
+            yield faults.required(at, "must have at least one node selector term")
+        for number, term in enumerate(terms):
+            yield from _term(term, f"{at}[{number}]")
+    for number, wish in enumerate(dig(spec, "affinity", "nodeAffinity", _PREFERRED) or ()):
+        at = f"{_AFFINITY}.{_PREFERRED}[{number}]"
+        weight = wish.get("weight") or 0
+        if not 1 <= weight <= _HEAVIEST:
+            yield faults.invalid(f"{at}.weight", weight, "must be in the range 1-100")
+        yield from _term(wish.get("preference") or {}, f"{at}.preference")
+
+
+def _term(term: Object, at: str) -> Iterator[Cause]:
+    for part in ("matchExpressions", "matchFields"):
+        for place, one in enumerate(term.get(part) or ()):
+            yield from _requirement(one, f"{at}.{part}[{place}]", part)
 
 
 def _requirement(one: Object, at: str, part: str) -> Iterator[Cause]:

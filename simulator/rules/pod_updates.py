@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from simulator.objects import copy, dig
-from simulator.rules import faults, new_pods
+from simulator.rules import faults, metadata, new_pods
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,8 +35,9 @@ def check(old: Object, new: Object) -> list[Cause]:
     found = [*_containers(before, after), *_gates(before, after), *_tolerations(before, after)]
     if gated:
         found += _node_selector(before, after)
+        found += metadata.labels("spec.nodeSelector", after.get("nodeSelector") or {})
         found += _node_affinity(before, after)
-        found += new_pods.required_affinity(after)
+        found += new_pods.node_affinity(after)
     allowed = _with_allowed(before, after, gated=gated)
     if not found and allowed != after:
         changed = sorted(

@@ -92,18 +92,26 @@ class _Required(Struct, rename="camel"):
     node_selector_terms: list[_Term] | None = None
 
 
+class _Preferred(Struct):
+    weight: int | None = None
+    preference: _Term | None = None
+
+
 class _NodeAffinity(Struct, rename="camel"):
     required_during_scheduling_ignored_during_execution: _Required | None = None
+    preferred_during_scheduling_ignored_during_execution: list[_Preferred] | None = None
 
 
 class _Affinity(Struct, rename="camel"):
     node_affinity: _NodeAffinity | None = None
 
 
-class _Toleration(Struct):
+class _Toleration(Struct, rename="camel"):
     key: Text = None
     operator: Text = None
+    value: Text = None
     effect: Text = None
+    toleration_seconds: int | None = None
 
 
 class _Gate(Struct):
@@ -214,6 +222,43 @@ class _LimitRange(Struct):
     spec: _Limits | None = None
 
 
+class _ConfigMap(Struct, rename="camel"):
+    metadata: _Metadata | None = None
+    data: Texts = None
+    binary_data: Texts = None
+
+
+class _Secret(Struct, rename="camel"):
+    metadata: _Metadata | None = None
+    data: Texts = None
+    string_data: Texts = None
+    type: Text = None
+
+
+class _Port(Struct, rename="camel"):
+    name: Text = None
+    port: int | None = None
+    protocol: Text = None
+    target_port: int | str | None = None
+    node_port: int | None = None
+
+
+class _ServiceSpec(Struct, rename="camel"):
+    type: Text = None
+    ports: list[_Port] | None = None
+    selector: Texts = None
+    cluster_ip: Text = msgspec.field(default=None, name="clusterIP")
+    cluster_ips: list[str] | None = msgspec.field(default=None, name="clusterIPs")
+    external_ips: list[str] | None = msgspec.field(default=None, name="externalIPs")
+    external_name: Text = None
+
+
+class _Service(Struct):
+    metadata: _Metadata | None = None
+    spec: _ServiceSpec | None = None
+    status: Map | None = None
+
+
 class _Rule(Struct, rename="camel"):
     verbs: list[str] | None = None
     api_groups: list[str] | None = None
@@ -264,6 +309,9 @@ _SHAPES: Final[dict[str, type[Struct]]] = {
     "jobs.batch": _Job,
     "replicationcontrollers": _Controller,
     "limitranges": _LimitRange,
+    "configmaps": _ConfigMap,
+    "secrets": _Secret,
+    "services": _Service,
     "roles.rbac.authorization.k8s.io": _Role,
     "clusterroles.rbac.authorization.k8s.io": _Role,
     "rolebindings.rbac.authorization.k8s.io": _RoleBinding,

@@ -10,8 +10,18 @@ from typing import TYPE_CHECKING, Final
 
 from simulator.errors import invalid
 from simulator.objects import copy, dig
-from simulator.resources import JOBS, NAMESPACES, NODES, PODS, STATUS
-from simulator.rules import ephemeral, faults, new_pods, pod_updates, roles, workloads
+from simulator.resources import JOBS, NAMESPACES, NODES, PODS, SERVICES, STATUS
+from simulator.rules import (
+    ephemeral,
+    faults,
+    metadata,
+    new_pods,
+    pod_updates,
+    requirements,
+    roles,
+    services,
+    workloads,
+)
 
 if TYPE_CHECKING:
     from simulator.errors import Cause
@@ -27,6 +37,8 @@ def complete_new(resource: Resource, obj: Object) -> Object:
         return new_pods.with_status(obj)
     if resource is NAMESPACES:
         return {**obj, "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}}
+    if resource is SERVICES:
+        return {**services.with_address(obj), "status": {"loadBalancer": {}}}
     if resource is JOBS:
         return {**workloads.with_job_labels(obj), "status": {}}
     if STATUS in resource.subresources and resource is not NODES:
@@ -36,9 +48,10 @@ def complete_new(resource: Resource, obj: Object) -> Object:
 
 def check_new(resource: Resource, obj: Object) -> None:
     """Refuse a new object that has faults (422)."""
-    found = faults.of_metadata(obj, path_names=resource.group == _RBAC)
+    found = [*metadata.check(obj, path_names=resource.group == _RBAC), *metadata.check_new(obj)]
     if resource is PODS:
         found += new_pods.check(obj)
+    found += services.check(resource, obj)
     found += workloads.check(resource, obj)
     found += roles.check(resource, obj)
     _refuse(resource, obj, found)
@@ -56,6 +69,8 @@ def combined(resource: Resource, subresource: str, old: Object, new: Object) -> 
     if subresource == ephemeral.SUBRESOURCE:
         return ephemeral.combined(old, new)
     kept = {} if STATUS not in resource.subresources else {"status": old.get("status", {})}
+    if resource is SERVICES:
+        kept["spec"] = services.with_kept_address(old, new)
     if resource is NAMESPACES:
         kept["spec"] = old.get("spec") or {}
     return {**new, **kept}
@@ -63,7 +78,10 @@ def combined(resource: Resource, subresource: str, old: Object, new: Object) -> 
 
 def check_update(resource: Resource, subresource: str, old: Object, new: Object) -> None:
     """Refuse an update that changes what may not change (422)."""
-    found = faults.of_metadata(new, path_names=resource.group == _RBAC)
+    found = [
+        *metadata.check(new, path_names=resource.group == _RBAC),
+        *metadata.check_update(old, new),
+    ]
     if resource is PODS and not subresource:
         found += pod_updates.check(old, new)
     elif resource is PODS and subresource == "resize":
@@ -71,6 +89,7 @@ def check_update(resource: Resource, subresource: str, old: Object, new: Object)
     elif resource is PODS and subresource == ephemeral.SUBRESOURCE:
         found += ephemeral.check_update(old, new)
     if not subresource:
+        found += services.check(resource, new)
         found += workloads.check(resource, new)
         found += workloads.check_update(resource, old, new)
         found += roles.check(resource, new)
@@ -85,12 +104,12 @@ def _refuse(resource: Resource, obj: Object, found: list[Cause]) -> None:
 
 def _through_status(resource: Resource, old: Object, new: Object) -> Object:
     """Kubernetes rule: labels and annotations may come along, but labels not for workloads."""
-    metadata = dict(new["metadata"])
+    kept = dict(new["metadata"])
     if resource.group in ("apps", "batch"):
-        metadata["labels"] = old["metadata"].get("labels")
-        if metadata["labels"] is None:
-            del metadata["labels"]
-    updated = {**old, "metadata": metadata, "status": new.get("status") or {}}
+        kept["labels"] = old["metadata"].get("labels")
+        if kept["labels"] is None:
+            del kept["labels"]
+    updated = {**old, "metadata": kept, "status": new.get("status") or {}}
     if resource is PODS and "qosClass" in (old.get("status") or {}):
         # Kubelets that patch a status need not repeat what never changes.
         updated["status"] = {**updated["status"], "qosClass": old["status"]["qosClass"]}
@@ -112,7 +131,7 @@ def _resize_faults(old: Object, new: Object) -> list[Cause]:
         fault
         for part in ("containers", "initContainers")
         for number, one in enumerate(dig(new, "spec", part) or ())
-        for fault in new_pods.resources(
+        for fault in requirements.check(
             one.get("resources") or {}, f"spec.{part}[{number}].resources"
         )
     ]

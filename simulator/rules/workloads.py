@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from simulator.objects import dig
 from simulator.resources import DAEMON_SETS, DEPLOYMENTS, JOBS, REPLICA_SETS, STATEFUL_SETS
-from simulator.rules import faults, jobs
+from simulator.rules import faults, jobs, new_pods, rollouts
 from simulator.selectors import of_label_selector
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from simulator.resources import Resource
 
 _SELECTING: Final = (DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS)
-_NONE: Final = (None, 0, "0%")
 _UID: Final = "batch.kubernetes.io/controller-uid"
 _NAME: Final = "batch.kubernetes.io/job-name"
 
@@ -36,10 +35,8 @@ def check(resource: Resource, obj: Object) -> Iterator[Cause]:
     if isinstance(spec.get("replicas"), int) and spec["replicas"] < 0:
         why = "must be greater than or equal to 0"
         yield faults.invalid("spec.replicas", spec["replicas"], why)
-    if not dig(spec, "template", "spec", "containers"):
-        yield faults.required("spec.template.spec.containers")
-    if resource is DAEMON_SETS:
-        yield from _of_daemon_set(spec)
+    yield from _template(dig(spec, "template", "spec") or {})
+    yield from rollouts.check(resource, spec)
     selector = of_label_selector(spec.get("selector"))
     labels = dig(spec, "template", "metadata", "labels") or {}
     if not selector:
@@ -49,18 +46,12 @@ def check(resource: Resource, obj: Object) -> Iterator[Cause]:
         yield faults.invalid("spec.template.metadata.labels", labels, why)
 
 
-def _of_daemon_set(spec: Object) -> Iterator[Cause]:
-    """Kubernetes rule (ValidateRollingUpdateDaemonSet): an update deletes first or makes first."""
-    rolling = dig(spec, "updateStrategy", "rollingUpdate")
-    if rolling is None:
-        return
-    place = "spec.updateStrategy.rollingUpdate"
-    away, surge = (rolling.get(part) in _NONE for part in ("maxUnavailable", "maxSurge"))
-    if away and surge:
-        yield faults.required(f"{place}.maxUnavailable", "cannot be 0 when maxSurge is 0")
-    elif not away and not surge:
-        why = "may not be set when maxUnavailable is non-zero"
-        yield faults.invalid(f"{place}.maxSurge", rolling["maxSurge"], why)
+def _template(spec: Object) -> Iterator[Cause]:
+    for fault in new_pods.check_spec(spec):
+        yield fault._replace(field=f"spec.template.{fault.field}")
+    restart = spec.get("restartPolicy")
+    if restart in ("OnFailure", "Never"):
+        yield faults.unsupported("spec.template.spec.restartPolicy", restart, ("Always",))
 
 
 def check_update(resource: Resource, old: Object, new: Object) -> Iterator[Cause]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simulator.clock import timestamp
-from simulator.errors import Cause, conflict, invalid
+from simulator.errors import ApiError, Cause, conflict, invalid
 
 if TYPE_CHECKING:
     from simulator.chance import Chance
@@ -47,6 +47,23 @@ def for_create(
     else:
         metadata.pop("generation", None)
     return {**obj, "metadata": metadata}
+
+
+def refuse_a_version(obj: Object) -> None:
+    """Kubernetes rule (etcd3 store.Create): what is new has no version. Raises its 500."""
+    if (obj.get("metadata") or {}).get("resourceVersion") not in (None, "", "0"):
+        text = "resourceVersion should not be set on objects to be created"
+        raise ApiError(500, "", text)
+
+
+def refuse_no_version(resource: Resource, name: str, obj: Object) -> None:
+    """Kubernetes rule (AllowUnconditionalUpdate): some kinds are never overwritten unseen."""
+    if not resource.unconditional and not (obj.get("metadata") or {}).get("resourceVersion"):
+        place = "metadata.resourceVersion"
+        told = "Invalid value: 0x0: must be specified for an update"
+        refusal = invalid(resource, name, [Cause(place, "FieldValueInvalid", told)])
+        refusal.message = f'{resource.qualified} "{name}" is invalid: {place}: {told}'
+        raise refusal
 
 
 def _required(why: str) -> str:

@@ -217,6 +217,37 @@ def test_create_of_kinds_that_kubectl_sends_as_protobuf(kubectl: Kubectl) -> Non
     assert kubectl("get", "secret", "s", "-o", "jsonpath={.data.a}") == "Yg=="
 
 
+SERVICE = """
+apiVersion: v1
+kind: Service
+metadata: {name: shop}
+spec: {selector: {app: shop}, ports: [{port: 80}]}
+"""
+
+
+def test_a_service_is_there_for_manifests_and_tools(kubectl: Kubectl) -> None:
+    assert "service/shop created" in kubectl("apply", "-f", "-", stdin=SERVICE)
+    assert "service/shop unchanged" in kubectl("apply", "-f", "-", stdin=SERVICE)
+    kubectl("create", "service", "clusterip", "two", "--tcp=80:web", "--tcp=443:8443")
+    kubectl("create", "service", "externalname", "far", "--external-name", "shop.example")
+    kubectl("patch", "service", "shop", "-p", '{"spec":{"ports":[{"port":80,"targetPort":90}]}}')
+    kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=SERVICE)
+    heading, far, shop, two = kubectl("get", "services", "-o", "wide").splitlines()
+    names = ["NAME", "TYPE", "CLUSTER-IP", "EXTERNAL-IP", "PORT(S)", "AGE", "SELECTOR"]
+    assert heading.split() == names
+    assert far.split()[1:5] == ["ExternalName", "<none>", "shop.example", "<none>"]
+    assert [shop.split()[place] for place in (1, 3, 4, 6)] == [
+        "ClusterIP",
+        "<none>",
+        "80/TCP",
+        "app=shop",
+    ]
+    assert two.split()[4] == "80/TCP,443/TCP"
+    described = kubectl("describe", "service", "shop").splitlines()
+    assert ["TargetPort:", "90/TCP"] in [line.split() for line in described]
+    assert "is running at https://127.0.0.1:" in kubectl("cluster-info")
+
+
 def test_drain_evicts(kubectl: Kubectl) -> None:
     kubectl("apply", "-f", "-", stdin=NODE)
     kubectl("apply", "-f", "-", stdin=POD.replace("spec:\n", "spec:\n  nodeName: n1\n"))

@@ -69,6 +69,11 @@ STRATEGIC = {
         {"ports": [{"containerPort": 80, "name": "new"}, {"containerPort": 81}]},
         {"ports": [{"containerPort": 80, "name": "new"}, {"containerPort": 81}]},
     ),
+    "ports of a Service by theirs": (
+        {"ports": [{"port": 80, "targetPort": 80}, {"port": 81}]},
+        {"ports": [{"port": 80, "targetPort": 90}]},
+        {"ports": [{"port": 80, "targetPort": 90}, {"port": 81}]},
+    ),
     "a gate is deleted by its name": (
         {"schedulingGates": [{"name": "a"}, {"name": "b"}]},
         {"schedulingGates": [{"name": "a", "$patch": "delete"}]},

@@ -43,6 +43,19 @@ OBJECTS = {
         ("ResourceQuota", field(2, field(1, entry("cpu", field(1, "2"))) + field(2, "A"))),
         {"spec": {"hard": {"cpu": "2"}, "scopes": ["A"]}},
     ),
+    "numbers or texts": (
+        (
+            "Service",
+            field(
+                2,
+                field(1, field(3, 80) + field(4, field(1, 0) + field(2, 81) + field(3, "")))
+                + field(1, field(3, 82) + field(4, field(1, 1) + field(2, 0) + field(3, "web"))),
+            ),
+        ),
+        {
+            "spec": {"ports": [{"port": 80, "targetPort": 81}, {"port": 82, "targetPort": "web"}]},
+        },
+    ),
     "what a client of Go asks about somebody else": (
         (
             "SubjectAccessReview",
@@ -72,7 +85,7 @@ def test_objects(given: tuple[str, bytes], want: dict[str, object]) -> None:
 
 
 REFUSALS = {
-    "another kind": (enveloped("v1", "Service", b""), 415, "v1 Service"),
+    "another kind": (enveloped("v1", "Endpoints", b""), 415, "v1 Endpoints"),
     "another field": (enveloped("v1", "ConfigMap", field(9, "x")), 415, "field 9 of ConfigMap"),
     "no envelope": (b"{}", 400, "no Kubernetes protobuf"),
     "cut short": (enveloped("v1", "ConfigMap", NAMED)[:-2], 400, "broken protobuf"),
