@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,11 @@ def create_app(waiting: Callable[[], list[str]], metrics: Callable[[], tuple[byt
 
 def serve(app: Flask, host: str, port: int) -> BaseWSGIServer:
     """Serve in a thread of its own. Raises OSError if nobody can listen there."""
-    server = make_server(host, port, app, threaded=True, request_handler=_Quiet)
+    # Ours, because werkzeug's ends the process if the address is in use.
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, port), family=family) as listener:
+        server = make_server(
+            host, port, app, threaded=True, request_handler=_Quiet, fd=listener.fileno()
+        )
     threading.Thread(target=server.serve_forever, name="probes", daemon=True).start()
     return server
