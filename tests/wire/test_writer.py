@@ -187,7 +187,7 @@ def test_whatever_the_server_answers_is_a_value_and_one_request(
     assert type(outcome) is kind
     assert len(server.seen) == 1
     if isinstance(outcome, Later):
-        assert outcome.seconds == (3.0 if "429 " in outcome.why else 1.0)
+        assert outcome.seconds == (3.0 if "answered 429" in outcome.why else 1.0)
 
 
 def test_a_test_that_does_not_hold_is_a_conflict_and_an_invalid_pod_is_refused(
@@ -376,3 +376,28 @@ def test_silence_is_later(server: ScriptedServer, clock: FakeClock, stop: thread
     clock.advance(5.0)
     assert isinstance(writer.delete_pod(POD), Done)
     client.close()
+
+
+def test_a_read_takes_no_turn_of_a_write_but_leaves_a_failing_server_alone(
+    server: ScriptedServer, clock: FakeClock, stop: threading.Event
+) -> None:
+    client = client_of(server)
+    writer = Writer(client, stop, clock=clock, bucket=Bucket(0.001, 1), random=lambda: 0.0)
+    server.script(PATH, *[WELL] * 5, refusal(503), WELL)
+    assert [writer.read(PATH) for _ in range(5)] == [WELL.body] * 5
+    assert clock.waits == []
+    assert isinstance(writer.read(PATH), Later)
+    assert isinstance(writer.read(PATH), Later)
+    assert isinstance(writer.delete_pod(POD), Later)
+    assert len(server.seen) == 6
+    clock.advance(1.0)
+    assert writer.read(PATH) == WELL.body
+    client.close()
+
+
+@pytest.mark.parametrize(("code", "kind"), [(404, Gone), (403, Refused), (429, Later)])
+def test_what_cannot_be_read_is_a_value(
+    server: ScriptedServer, writer: Writer, code: int, kind: type
+) -> None:
+    server.script(PATH, refusal(code))
+    assert type(writer.read(PATH)) is kind
