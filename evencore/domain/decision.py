@@ -145,7 +145,7 @@ def never_fits(case: Case) -> str | None:
     """Say it if no known node that its author allows can ever admit a pod that exists."""
     asked = policy_for(case.policy, {}, {}, ())
     fit = _fit_as_it_is(case, read_amounts(case.spec), asked)
-    return no_node(fit.need) if fit.eligible and not fit.fits else None
+    return no_node(fit, case.snapshot.nodes) if fit.eligible and not fit.fits else None
 
 
 def _fit_as_it_is(case: Case, amounts: PodAmounts, asked: PodPolicy) -> Fit:

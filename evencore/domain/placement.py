@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 
 from evencore.domain import names
-from evencore.domain.fit import Fit, Need, Rule, missing_rules, not_in, rules, still_missing
+from evencore.domain.fit import Fit, Rule, missing_rules, not_in, rules, still_missing
 from evencore.domain.policy import OnRejection, Policy, TopologyMode
 from evencore.domain.rejection import owner_key
 from evencore.domain.selectors import required_terms
 from evencore.domain.snapshot import Snapshot
-from evencore.domain.text import clock, one_of
+from evencore.domain.text import clock
 from evencore.domain.verdict import NOTHING, Candidates, Verdict, verdict
 from evencore.domain.views import PodSpec, PodView
 
@@ -80,7 +80,7 @@ def place(case: Case, asked: PodPolicy, fit: Fit) -> Placement:
         return _ANYWHERE  # nearly every pod
     warnings: list[str] = []
     if fit.eligible and not fit.fits:
-        warnings.append(no_node(fit.need))
+        warnings.append(no_node(fit, case.snapshot.nodes))
     if case.spec.node_name and judged.exclusions:
         warnings.append("spec.nodeName is set: the exclusion of nodes has no effect")
     if case.spec.node_name or _of_daemon_set(case.pod):
@@ -177,10 +177,18 @@ def _candidates(case: Case, fits: int) -> Candidates:
     return Candidates(nodes, nodes.index.allowed(case.spec) & fits, case.snapshot.rooms)
 
 
-def no_node(need: Need) -> str:
-    """Say that a pod is too large for every known node."""
-    asks = one_of([f"{need.container} CPUs in one container", f"{need.pod} in all"], last="and")
-    return f"no known node can ever admit this pod: {asks}"
+NO_NODE = "no known node can ever admit this pod"
+
+
+def no_node(fit: Fit, nodes: Nodes) -> str:
+    """Say that a pod is too large for every known node, and what the largest ones take."""
+    need = fit.need
+    text = f"{NO_NODE}: {need.container} CPUs in one container and {need.pod} in all"
+    most = [
+        max((limit for limit, having in limits.items() if having & fit.eligible), default=None)
+        for limits in (nodes.max_container, nodes.max_pod)
+    ]
+    return text if None in most else f"{text}; at most {most[0]} and {most[1]}"
 
 
 def _of_daemon_set(pod: PodView) -> bool:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from controller.flock import flock, waits
 from evencore.domain import names
 from evencore.domain.decision import decide
-from evencore.domain.placement import may_be_ours, no_node
+from evencore.domain.placement import NO_NODE, may_be_ours
 from evencore.domain.release import release
 from evencore.domain.scope import takes_part
 from evencore.domain.text import count
@@ -92,7 +92,7 @@ def _next_pod(picture: Picture, key: str, owner: Owner) -> tuple[str, bool]:
             return f"its next pod will be held: {judged.hold}", False
         return _placed([exclusion.sentence for exclusion in judged.exclusions]), False
     decision = decide(as_new(pattern), owner.namespace, policy, snapshot, now)
-    if decision.need and (why := no_node(decision.need)) in decision.warnings:
+    if why := next((said for said in decision.warnings if said.startswith(NO_NODE)), None):
         return why, True
     if decision.left_alone or decision.denial:
         return f"its next pod will be left alone: {decision.left_alone or decision.denial}", True
