@@ -42,8 +42,9 @@ def gates(world: World) -> Iterator[Finding]:
             continue
         age = _age(pod, world)
         if idle is not None or not world.hooks:
-            gone = "no controller works" if idle else "no webhook configuration is there"
-            why = f"and {gone}: an uninstall left it behind"
+            why = "and no controller works: nobody will let it go"
+            if not world.hooks:
+                why = "and no webhook configuration is there: an uninstall left it behind"
         elif age is not None and age > longest:
             why = f"for {duration(age)}, longer than any pod is to be held"
         else:

@@ -68,7 +68,7 @@ def _prospect(picture: Picture, key: str) -> Prospect:
             sentence += f": kubectl label namespace {owner.namespace} {label}"
         return Prospect(excluded, pods, sentence, None, part, stuck=True)
     sentence, stuck = _next_pod(picture, key, owner)
-    return Prospect(excluded, pods, sentence, until, part, stuck)
+    return Prospect(excluded, pods, sentence, None if stuck else until, part, stuck)
 
 
 def _takes_part(picture: Picture, namespace: str) -> bool | None:

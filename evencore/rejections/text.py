@@ -51,7 +51,7 @@ def render(report: Report, *, colour: bool, wide: bool = False) -> str:
                 _cells(one, report.now, wide=wide),
                 _STATE,
                 _COLOURS[one.state],
-                one.prospect.sentence,
+                _next(one, report.now),
             )
             for one in report.owners
         ]
@@ -125,6 +125,14 @@ def done(one: OwnerReport, *, wide: bool) -> str:
     if one.cleaned:
         parts.append(one.cleaned if wide else "cleaned up")
     return ", ".join(parts) or "-"
+
+
+def _next(one: OwnerReport, now: datetime) -> str:
+    """Say what comes next, and how long that takes: the sentence tells the minute alone."""
+    when = one.prospect.when
+    if when is None or when <= now:
+        return one.prospect.sentence
+    return f"{one.prospect.sentence} (in {_ago(now, when)})"
 
 
 def _manual(

@@ -328,7 +328,9 @@ def waiting(made: datetime = NOW, *gates: str) -> Pod:
 
 def test_held_pods_need_a_controller_and_a_webhook() -> None:
     assert found(controlling.gates, waiting()) == {}
-    assert "no controller works" in found(controlling.gates, waiting(), lease=None)["Pod apps/held"]
+    assert (
+        "nobody will let it go" in found(controlling.gates, waiting(), lease=None)["Pod apps/held"]
+    )
     gone = found(controlling.gates, waiting(), hooks=())["Pod apps/held"]
     assert "no webhook configuration is there: an uninstall left it behind" in gone
     old = waiting(NOW - timedelta(minutes=18))
