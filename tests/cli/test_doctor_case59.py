@@ -14,7 +14,7 @@ import yaml
 from certificates import Authority
 from cli.test_rejections_case57 import RBAC, TOKENS, Root, make
 from click.testing import CliRunner
-from scripted_webhook import HOOKS, configuration, hook
+from scripted_webhook import HOOKS, SERVICE, configuration, hook
 
 from evencore.admin import COMMANDS, _examine
 from evencore.doctor_command import make_doctor_command
@@ -73,7 +73,8 @@ class State:
         bundle = base64.b64encode((ca or self.webhook.authority.pem).encode()).decode()
         entry: dict[str, Any] = {"failurePolicy": "Ignore", **SELECTOR, **more}
         entry.setdefault("reinvocationPolicy", "IfNeeded")
-        made = hook("pods.evencore.io", {"url": url, "caBundle": bundle}, **entry)
+        where = entry.pop("where", {"url": url})
+        made = hook("pods.evencore.io", {**where, "caBundle": bundle}, **entry)
         self.root.post(HOOKS, configuration(made, name="evencore"))
 
     def doctor(
@@ -90,7 +91,9 @@ class State:
 
 @pytest.fixture
 def state(webhook: Running) -> Iterator[State]:
-    with ApiServer(Options(tokens=TOKENS, rbac=True, secure=False)) as server, Root(server) as root:
+    services = {SERVICE: ("127.0.0.1", webhook.port)}
+    options = Options(tokens=TOKENS, rbac=True, secure=False, services=services)
+    with ApiServer(options) as server, Root(server) as root:
         for user in TOKENS:
             Path(f"{user}.kubeconfig").write_text(server.kubeconfig(user))
         yield State(root, webhook)
@@ -105,6 +108,12 @@ def test_healthy(state: State) -> None:
     ]
     assert result.exit_code == 0
     assert state.root.get("/api/v1/pods")["items"] == []  # nothing is left behind
+
+
+def test_healthy_behind_a_service_that_only_the_cluster_can_reach(state: State) -> None:
+    namespace, name = SERVICE
+    state.install(where={"service": {"namespace": namespace, "name": name, "path": "/mutate"}})
+    assert state.ids() == (0, set())
 
 
 def test_cabundle_mismatch(state: State) -> None:
