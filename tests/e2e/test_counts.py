@@ -66,11 +66,11 @@ def name_of(case: Case) -> str:
 @pytest.fixture(scope="module")
 def namespace(world: World) -> Iterator[str]:
     """Start all workloads at once."""
-    with world.namespace("counts") as made, world.told("told"):
+    with world.namespace("counts") as made, world.nodes.told("told"):
         for group, sizes in FILLERS.items():
             world.fill(made, group, *sizes)
         for case in CASES.values():
-            hosts = world.group(case.group)
+            hosts = world.nodes.hosts(case.group)
             world.api.make(
                 workloads.workload(
                     case.kind, made, name_of(case), hosts, *case.cpus, replicas=case.replicas

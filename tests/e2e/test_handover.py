@@ -37,7 +37,7 @@ def test_the_second_takes_over_and_nothing_is_done_twice(
         pytest.skip("takes as long as a Lease: --long")
     with world.namespace(f"handover-{end.replace(' ', '-')}") as namespace:
         fillers = world.fill(namespace, "room", 12, 12)
-        hosts = world.group("room")
+        hosts = world.nodes.hosts("room")
         world.api.make(workloads.workload("Deployment", namespace, "w", hosts, "16", replicas=3))
         until(lambda: world.at_peace(namespace, "w"), "pods are held")
         first = world.controllers["a"]

@@ -13,12 +13,14 @@ if TYPE_CHECKING:
 
 
 def test_running_pods_with_injected_rules_live_on(world: World) -> None:
-    with world.namespace("restart") as namespace, world.told("told"):
+    with world.namespace("restart") as namespace, world.nodes.told("told"):
         fillers = world.fill(namespace, "room", 12, 12)
         kept_off = workloads.workload(
-            "Deployment", namespace, "kept-off", world.group("told"), "20"
+            "Deployment", namespace, "kept-off", world.nodes.hosts("told"), "20"
         )
-        let_go = workloads.workload("Deployment", namespace, "let-go", world.group("room"), "16")
+        let_go = workloads.workload(
+            "Deployment", namespace, "let-go", world.nodes.hosts("room"), "16"
+        )
         world.api.make(kept_off)
         world.api.make(let_go)
         until(lambda: world.counter.held(namespace, "let-go"), "a pod is held")

@@ -30,7 +30,7 @@ def leave(world: World, namespace: str, owner: Object, number: int) -> None:
         "controller": True,
         "blockOwnerDeletion": True,
     }
-    nodes = world.names["room"]
+    nodes = world.nodes.names("room")
 
     def one(which: int) -> None:
         pod = workloads.pod(namespace, f"old-{which}", (), "16")
@@ -60,7 +60,7 @@ def test_verdict_at_once_and_a_bounded_rate_of_deletes(world: World, *, long: bo
     with world.namespace("old") as namespace:
         world.fill(namespace, "room", 12, 12)
         replica_set = workloads.workload(
-            "ReplicaSet", namespace, "w", world.group("room"), "16", replicas=0
+            "ReplicaSet", namespace, "w", world.nodes.hosts("room"), "16", replicas=0
         )
         owner = world.api.make(replica_set)
         leave(world, namespace, owner, number)

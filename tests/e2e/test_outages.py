@@ -7,11 +7,16 @@ import secrets
 from typing import TYPE_CHECKING
 
 from e2e import workloads
-from e2e.api import until
+from e2e.api import path_of, until
 from e2e.world import ROOM_S
 
+from evencore.domain import names
+
 if TYPE_CHECKING:
+    from e2e.api import Object
     from e2e.world import World
+
+FINALIZER = "example.com/hold"
 
 LEASE_S = 20.0
 """So long a Lease may outlive a controller that was killed."""
@@ -26,7 +31,7 @@ def test_killed_at_random_moments_it_ends_as_if_nothing_had_happened(
     for turn in range(5 if long else 1):
         with world.namespace(f"kills-{turn}") as namespace:
             fillers = world.fill(namespace, "room", 12, 12)
-            hosts = world.group("room")
+            hosts = world.nodes.hosts("room")
             made = workloads.workload("Deployment", namespace, "w", hosts, "16", replicas=2)
             world.api.make(made)
             # A moment of the story, not of the clock: after so many pods have been seen.
@@ -55,14 +60,16 @@ def test_while_the_api_server_is_away_the_webhook_goes_on_and_the_controller_com
 ) -> None:
     with world.namespace("api-away") as namespace:
         fillers = world.fill(namespace, "room", 12, 12)
-        hosts = world.group("room")
+        hosts = world.nodes.hosts("room")
         world.api.make(workloads.workload("Deployment", namespace, "before", hosts, "16"))
         until(lambda: world.counter.held(namespace, "before"), "a pod is held")
         for gate in world.gates.values():
             gate.shut()
         # A leader that cannot renew its lease ends itself, for another may lead by now.
         assert world.controllers["a"].wait() == 1
-        aligned = workloads.workload("Deployment", namespace, "odd", world.group("spare"), "3")
+        aligned = workloads.workload(
+            "Deployment", namespace, "odd", world.nodes.hosts("spare"), "3"
+        )
         world.api.make(aligned)
         until(lambda: world.counter.running(namespace, "odd"), "the webhook answers from memory")
         assert world.counter.rejected(namespace, "odd") == []
@@ -77,11 +84,32 @@ def test_while_the_api_server_is_away_the_webhook_goes_on_and_the_controller_com
 def test_while_the_webhook_is_away_pods_loop_as_ever_and_it_ends_when_it_is_back(
     world: World,
 ) -> None:
+    """And case 42: what others' finalizers keep is asked to go once, and then waited for."""
     with world.namespace("webhook-away") as namespace:
         world.fill(namespace, "room", 12, 12)
         world.webhook.kill()
-        hosts = world.group("room")
-        world.api.make(workloads.workload("Deployment", namespace, "w", hosts, "16"))
-        until(lambda: len(world.counter.rejected(namespace, "w")) > 10, "pods are rejected")
+        hosts = world.nodes.hosts("room")
+        looping = workloads.workload("Deployment", namespace, "w", hosts, "16")
+        looping["spec"]["template"]["metadata"]["finalizers"] = [FINALIZER]
+        world.api.make(looping)
+        until(lambda: len(world.counter.rejected(namespace, "w")) > 20, "pods are rejected")
         world.mend()
         until(lambda: world.counter.held(namespace, "w"), "the first that it sees is held")
+
+        def going() -> list[Object]:
+            pods = [life.pod for life in world.counter.rejected(namespace, "w")]
+            return [pod for pod in pods if "deletionTimestamp" in pod["metadata"]]
+
+        until(going, "what the loop has left is cleaned up")
+        once = {pod["metadata"]["uid"]: pod["metadata"]["resourceVersion"] for pod in going()}
+        until(
+            lambda: world.api.events(namespace, names.REJECTED_PODS_DELETED, "ReplicaSet"),
+            "the ReplicaSet is told",
+        )
+        now = {pod["metadata"]["uid"]: pod["metadata"]["resourceVersion"] for pod in going()}
+        assert once.items() <= now.items(), "nobody has touched them again"
+        world.api.delete(path_of(looping))
+        for pod in world.api.there("Pod", namespace):
+            if FINALIZER in (pod["metadata"].get("finalizers") or ()):
+                path = f"/api/v1/namespaces/{namespace}/pods/{pod['metadata']['name']}"
+                world.api.merge(path, {"metadata": {"finalizers": None}})

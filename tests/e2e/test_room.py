@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def test_held_pods_run_when_pinned_pods_end(kind: str, replicas: int, world: World) -> None:
     with world.namespace(f"room-{kind}-{replicas}".lower()) as namespace:
         fillers = world.fill(namespace, "room", 12, 12)
-        hosts = world.group("room")
+        hosts = world.nodes.hosts("room")
         world.api.make(workloads.workload(kind, namespace, "w", hosts, "16", replicas=replicas))
         until(lambda: world.counter.held(namespace, "w"), "a pod is held")
         for filler in fillers:
@@ -40,7 +40,7 @@ def test_a_job_that_was_held_runs_and_its_rejected_pods_keep_their_finalizer_unt
     """Case 36: bookkeeping is the Job controller's; we only wait for better times."""
     with world.namespace("room-job") as namespace:
         fillers = world.fill(namespace, "room", 12, 12)
-        world.api.make(workloads.workload("Job", namespace, "w", world.group("room"), "16"))
+        world.api.make(workloads.workload("Job", namespace, "w", world.nodes.hosts("room"), "16"))
         until(lambda: world.counter.held(namespace, "w"), "the next pod of the Job is held")
         assert len(world.counter.rejected(namespace, "w")) == 1
         told = world.api.events(namespace, names.TOPOLOGY_REJECTED, "Job")
@@ -59,7 +59,7 @@ def test_a_replica_that_is_rejected_by_the_schedulers_favourite_runs_on_the_next
 ) -> None:
     """Case 34: few fail, the next is kept off that node, and the owner hears why."""
     with world.namespace("case-34") as namespace:
-        full, free, _ = world.group("room")
+        full, free, _ = world.nodes.hosts("room")
         # Two pods of 12 CPUs leave no room for 16 in either NUMA node of the first; the second has
         # less left in the scheduler's eyes, for a pod there asks for much and pins nothing.
         for node, cpus in ((full, "12"), (full, "12"), (free, "28")):
@@ -87,7 +87,7 @@ def test_a_rejected_pod_that_nobody_controls_is_told_and_left_alone(world: World
     """Case 38."""
     with world.namespace("case-38") as namespace:
         world.fill(namespace, "room", 12, 12)
-        world.api.make(workloads.pod(namespace, "solo", world.group("room"), "16"))
+        world.api.make(workloads.pod(namespace, "solo", world.nodes.hosts("room"), "16"))
         until(
             lambda: world.api.events(namespace, names.TOPOLOGY_REJECTED, "Pod"),
             "the pod has an Event that says what to do",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from e2e import workloads
 from e2e.api import until
+from e2e.installation import CONFIGURATIONS
 from e2e.processes import EVENCORE
-from e2e.world import CONFIGURATIONS
 
 from evencore.domain import names
 from evencore.kube.removal import WEBHOOK
@@ -40,7 +40,7 @@ def alone(world: World) -> Iterator[None]:
 def test_an_uninstall_leaves_no_gate_behind(world: World) -> None:
     with world.namespace("uninstall") as namespace:
         world.fill(namespace, "room", 12, 12)
-        hosts = world.group("room")
+        hosts = world.nodes.hosts("room")
         world.api.make(workloads.workload("Deployment", namespace, "w", hosts, "16", replicas=3))
         until(lambda: world.at_peace(namespace, "w"), lambda: world.story(namespace))
         assert world.controllers["a"].stop() == 0
@@ -50,7 +50,5 @@ def test_an_uninstall_leaves_no_gate_behind(world: World) -> None:
         assert (done.returncode, done.stderr) == (0, ""), done
         # The loop is back, as it was before us: nothing is held, and new pods pass untouched.
         until(lambda: not world.counter.held(namespace), lambda: world.story(namespace))
-        for group in world.names.values():
-            for node in group:
-                labels = world.api.get(f"/api/v1/nodes/{node}")["metadata"]["labels"]
-                assert names.NODE not in labels
+        for node in world.nodes.all:
+            assert names.NODE not in world.nodes.labels(node)

@@ -6,17 +6,14 @@ Not for: what is to come of it; that is in the tests.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import http.client
-import json
 import secrets
 import ssl
 import subprocess
 import sys
-from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import pytest
 import yaml
@@ -24,10 +21,11 @@ from certificates import Authority, SecretVolume
 from e2e import workloads
 from e2e.api import Api, until
 from e2e.counter import Counter
+from e2e.installation import CONFIGURATIONS, configuration, divided_policy, namespace
+from e2e.nodes import Nodes
 from e2e.processes import EVENCORE, Process, free_port, through
 
 from evencore.domain import names
-from evencore.domain.policy import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,21 +40,6 @@ ROOM_S: Final = 60.0 / FACTOR + 15.0
 """Within 60 s of room everything that fits runs; divided where it is ours, and 15 s for others."""
 
 _HERE: Final = Path(__file__).parent
-CONFIGURATIONS: Final = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
-
-
-def divided_policy() -> Object:
-    """Return the default policy with its times divided, at least a second each."""
-
-    def divided(value: Any) -> Any:  # noqa: ANN401  as in YAML
-        if isinstance(value, dict):
-            return {key: divided(one) for key, one in value.items()}
-        if isinstance(value, str) and value.endswith("s") and value[:-1].isdigit():
-            return f"{max(1, int(value[:-1]) // FACTOR)}s"
-        return value
-
-    policy: Object = divided(Policy().as_written())
-    return policy
 
 
 class World:
@@ -68,7 +51,7 @@ class World:
         self._stack = contextlib.ExitStack()
         self._given = kubeconfig
         self.kubeconfig = kubeconfig or directory / "kubeconfig"
-        self._nodes = nodes or _HERE / "nodes.yaml"
+        self._file = nodes or _HERE / "nodes.yaml"
         self._pocket: subprocess.Popen[str] | None = None
         self._port = free_port()
         self._authority = Authority()
@@ -77,9 +60,6 @@ class World:
         self.configuration = f"e2e-{self._run}"
         self.controllers: dict[str, Process] = {}
         self.gates: dict[str, Gate] = {}
-        self.hosts: dict[str, list[str]] = defaultdict(list)
-        self.names: dict[str, list[str]] = defaultdict(list)
-        self._topologies: dict[str, dict[str, Object]] = defaultdict(dict)
 
     def __enter__(self) -> Self:
         try:
@@ -99,13 +79,14 @@ class World:
         if self._given is None:
             self._start_pocket()
         self.api = Api(self.kubeconfig)
-        self._find_nodes()
-        self._make_namespace(self.own_namespace, {})
+        self.nodes = Nodes(self._file, self.api)
+        self._stack.callback(self.nodes.restore)
+        self.api.post("/api/v1/namespaces", namespace(self.own_namespace, self._run))
         self._stack.callback(self.api.delete, f"/api/v1/namespaces/{self.own_namespace}")
         self.counter = Counter(self.api)
         self._stack.callback(self.counter.close)
         self._volume.write(self._authority.issue())
-        (self._directory / "policy.yaml").write_text(yaml.safe_dump(divided_policy()))
+        (self._directory / "policy.yaml").write_text(yaml.safe_dump(divided_policy(FACTOR)))
         self.webhook = self._process(
             "webhook", "--bind", f"127.0.0.1:{self._port}",
             "--tls-cert", str(self._volume.certificate), "--tls-key", str(self._volume.key),
@@ -132,36 +113,10 @@ class World:
 
     def install(self) -> None:
         """Have the API server call our webhook for the namespaces of this run."""
-        client = {
-            "url": f"https://127.0.0.1:{self._port}/mutate",
-            "caBundle": base64.b64encode(self._authority.pem.encode()).decode(),
-        }
-        rule = {
-            "operations": ["CREATE"],
-            "apiGroups": [""],
-            "apiVersions": ["v1"],
-            "resources": ["pods"],
-        }
-        hook = {
-            "name": "pods.evencore.io",
-            "admissionReviewVersions": ["v1"],
-            "sideEffects": "None",
-            "failurePolicy": "Ignore",
-            "reinvocationPolicy": "IfNeeded",
-            "timeoutSeconds": 3,
-            "clientConfig": client,
-            "namespaceSelector": {
-                "matchLabels": {names.ADMISSION: names.ENABLED, "e2e": self._run}
-            },
-            "rules": [rule],
-        }
-        configuration = {
-            "apiVersion": "admissionregistration.k8s.io/v1",
-            "kind": "MutatingWebhookConfiguration",
-            "metadata": {"name": self.configuration},
-            "webhooks": [hook],
-        }
-        self.api.post(CONFIGURATIONS, configuration)
+        url = f"https://127.0.0.1:{self._port}/mutate"
+        self.api.post(
+            CONFIGURATIONS, configuration(self.configuration, self._run, url, self._authority.pem)
+        )
         self._stack.callback(self.api.delete, f"{CONFIGURATIONS}/{self.configuration}")
 
     def mend(self) -> None:
@@ -199,17 +154,12 @@ class World:
         self._pocket.stdin.flush()
         assert self._pocket.stdout.readline() == "done\n"
 
-    def group(self, name: str) -> list[str]:
-        """Return the host names of a group of nodes, or skip the test."""
-        if name not in self.hosts:
-            pytest.skip(f"no node in {self._nodes} has the label e2e: {name}")
-        return self.hosts[name]
-
     @contextlib.contextmanager
-    def namespace(self, name: str, annotations: dict[str, str] | None = None) -> Iterator[str]:
+    def namespace(self, name: str) -> Iterator[str]:
         """Make a namespace that takes part; in the end nothing of it is left on any node."""
         full = f"e2e-{self._run}-{name}"
-        self._make_namespace(full, {names.ADMISSION: names.ENABLED}, annotations)
+        labels = {names.ADMISSION: names.ENABLED}
+        self.api.post("/api/v1/namespaces", namespace(full, self._run, **labels))
         try:
             yield full
             assert not self.counter.touched(full)
@@ -224,13 +174,12 @@ class World:
 
     def fill(self, namespace: str, group: str, *cpus: int) -> list[Object]:
         """Put pods with so many CPUs of their own on each node of a group; they run."""
-        self.group(group)
         made = [
             self.api.make(
                 workloads.pod(namespace, f"filler-{node}-{number}", (), str(size))
                 | {"spec": {"nodeName": node, "containers": workloads.containers(str(size))}}
             )
-            for node in self.names[group]
+            for node in self.nodes.names(group)
             for number, size in enumerate(cpus)
         ]
         wanted = {pod["metadata"]["uid"] for pod in made}
@@ -242,22 +191,6 @@ class World:
         )
         return made
 
-    @contextlib.contextmanager
-    def told(self, group: str) -> Iterator[None]:
-        """Tell the sizes of the NUMA nodes of a group, as an admin would."""
-        self.group(group)
-        for node, topology in self._topologies[group].items():
-            self._annotate(node, json.dumps(topology))
-        try:
-            yield
-        finally:
-            for node in self._topologies[group]:
-                self._annotate(node, None)
-
-    def _annotate(self, node: str, text: str | None) -> None:
-        change = {"metadata": {"annotations": {names.NODE_TOPOLOGY: text}}}
-        self.api.merge(f"/api/v1/nodes/{node}", change)
-
     def end(self, pod: Object) -> None:
         """Delete a pod, as its author may."""
         self.counter.forgive(pod["metadata"]["uid"])
@@ -267,36 +200,13 @@ class World:
     def _start_pocket(self) -> None:
         self._pocket = self._stack.enter_context(
             subprocess.Popen(
-                [sys.executable, str(_HERE / "pocket.py"), "--nodes", str(self._nodes),
+                [sys.executable, str(_HERE / "pocket.py"), "--nodes", str(self._file),
                  "--kubeconfig", str(self.kubeconfig)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             )
         )  # fmt: skip
         assert self._pocket.stdout is not None
         assert self._pocket.stdout.readline() == "up\n"
-
-    def _find_nodes(self) -> None:
-        for kind in yaml.safe_load(self._nodes.read_text())["nodes"]:
-            count = kind.get("count", 1)
-            group = kind["labels"]["e2e"]
-            for number in range(1, count + 1):
-                name = kind["name"] if count == 1 else f"{kind['name']}-{number}"
-                labels = self.api.get(f"/api/v1/nodes/{name}")["metadata"]["labels"]
-                self.names[group].append(name)
-                self.hosts[group].append(labels["kubernetes.io/hostname"])
-                if "e2e-numa" in kind["labels"]:
-                    self._topologies[group][name] = _topology(kind)
-
-    def _make_namespace(
-        self, name: str, labels: dict[str, str], annotations: dict[str, str] | None = None
-    ) -> None:
-        meta = {
-            "name": name,
-            "labels": {**labels, "e2e": self._run},
-            "annotations": annotations or {},
-        }
-        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": meta}
-        self.api.post("/api/v1/namespaces", namespace)
 
     def _process(self, name: str, *flags: str) -> Process:
         """Make one process of ours, with a way of its own to the API server."""
@@ -321,13 +231,3 @@ class World:
             connection.request("GET", "/readyz")
             return connection.getresponse().status == http.HTTPStatus.OK
         return False
-
-
-def _topology(kind: Object) -> Object:
-    """Return what an admin may write of nodes of this kind (annotation evencore.io/topology)."""
-    return {
-        "policy": kind["kubelet"]["topologyManagerPolicy"],
-        "fullPcpusOnly": True,
-        "threadsPerCore": 2,
-        "numa": [int(cpus) for cpus in kind["labels"]["e2e-numa"].split(".")],
-    }
