@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from sys import intern
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from evencore.domain import names
 from evencore.domain.exclusive import Exclusive, exclusive
@@ -76,7 +78,11 @@ class LivePod(Struct, frozen=True, gc=False):
     metadata: LiveMetadata
     spec: LiveSpec = LiveSpec()
     status: LiveStatus = LiveStatus()
-    exclusive: Exclusive | None = None  # the CPUs of its own that it has, or will have: see `live`
+    # These two are filled in by `live`: the CPUs of its own that it has, or will have, ...
+    exclusive: Exclusive | None = None
+    # ... and the node whose kubelet has admitted it and gave it CPUs, memory or devices to itself.
+    # One that is only bound may yet be rejected, and leaves no room then.
+    admitted_on: str | None = None
 
     @property
     def controller(self) -> OwnerReference | None:
@@ -104,41 +110,41 @@ class LivePod(Struct, frozen=True, gc=False):
         written = self.metadata.annotations
         return (written.decision if written else None) or ""
 
-    @property
-    def admitted_on(self) -> str | None:
-        """The node whose kubelet has admitted it and gave it CPUs, memory or devices to itself.
-
-        One that is only bound may yet be rejected, and leaves no room then.
-        """
-        guaranteed = self.status.qos_class == "Guaranteed" and self.status.start_time
-        return self.spec.node_name if guaranteed else None
-
 
 def live(pod: WatchedPod) -> LivePod:
-    """Keep of a pod what is used."""
+    """Keep of a pod what is used: hardly anything of those that we have nothing to do with."""
     meta, spec, status = pod.metadata, pod.spec, pod.status
-    labels, written = meta.labels, meta.annotations
-    steered = names.HOLD in spec.gates or (labels is not None and labels.steering is not None)
-    small = LiveMetadata(
-        meta.name,
-        meta.namespace,
-        meta.uid,
-        labels if labels != _NO_LABELS else None,
-        written if written != _NO_ANNOTATIONS else None,
-        meta.owner_references,
-        meta.creation_timestamp,
-        meta.deletion_timestamp,
+    found = exclusive(PodView(spec=spec, status=PodStatus(phase=status.phase)))
+    admitted = status.qos_class == "Guaranteed" and status.start_time and spec.node_name
+    node = intern(spec.node_name) if admitted and spec.node_name else None
+    own = _shared(found) if found else None
+    steered = meta.labels is not None and meta.labels.steering is not None
+    ours = meta.annotations is not None and meta.annotations != _NO_ANNOTATIONS
+    if not (steered or ours or spec.scheduling_gates):
+        return LivePod(LiveMetadata(uid=meta.uid), _NO_SPEC, _NO_STATUS, own, node)
+    controller = controller_of(meta.owner_references)
+    small = structs.replace(
+        meta, namespace=intern(meta.namespace), owner_references=_alone(controller)
     )
-    return LivePod(
-        small,
-        LiveSpec(spec.node_name, spec.affinity if steered else None, spec.scheduling_gates),
-        status,
-        exclusive(PodView(spec=spec, status=PodStatus(phase=status.phase))),
-    )
+    kept = LiveSpec(spec.node_name, spec.affinity, spec.scheduling_gates)
+    return LivePod(small, kept, status, own, node)
 
 
-_NO_LABELS = SteeringLabels()
 _NO_ANNOTATIONS = OurAnnotations()
+_NO_SPEC = LiveSpec()
+_NO_STATUS = LiveStatus()
+
+
+@lru_cache(maxsize=4096)
+def _shared(found: Exclusive) -> Exclusive:
+    """Return the same object for what is the same: replicas ask for the same."""
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _alone(controller: OwnerReference | None) -> list[OwnerReference] | None:
+    """Return the one owner that matters, the same object for all its pods."""
+    return [controller] if controller else None
 
 
 class NodeStatus(Struct, frozen=True, gc=False):

@@ -107,10 +107,16 @@ LARGE = Nodes([NodeFacts("n1", {}, 2, max_container=22, max_pod=46)])
 @pytest.mark.parametrize(
     ("obj", "nodes", "told", "again"),
     [
-        pytest.param(pod(), SMALL, True, False, id="too large for every node: pod and owner hear"),
-        pytest.param(pod(), LARGE, False, True, id="it fits: looked at again"),
-        pytest.param(pod(), Nodes(), False, True, id="no node is known"),
-        pytest.param(pod(node="n1"), SMALL, False, False, id="it has a node"),
+        pytest.param(
+            pod(decision="not on n9"),
+            SMALL,
+            True,
+            False,
+            id="too large for every node: pod and owner hear",
+        ),
+        pytest.param(pod(decision="not on n9"), LARGE, False, True, id="it fits: looked at again"),
+        pytest.param(pod(decision="not on n9"), Nodes(), False, True, id="no node is known"),
+        pytest.param(pod(node="n1", decision="x"), SMALL, False, False, id="it has a node"),
         pytest.param(held(), SMALL, False, False, id="it is held"),
     ],
 )
