@@ -40,6 +40,8 @@ fix: install ## Mend what can be mended by machine
 
 bench: .venv/bench ## Measure the webhook beside two yardsticks in the same run, and the pocket cluster
 	$(BIN)/python -m tests.bench
+	$(BIN)/python -m tests.bench.decisions
+	$(BIN)/python -m tests.bench.newsflash
 	$(BIN)/python tests/kubelet_figures.py
 	$(BIN)/python tests/simulator_figures.py
 	$(BIN)/python tests/simulator_pods.py
