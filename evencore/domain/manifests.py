@@ -43,6 +43,7 @@ class FoundPod:
     source: Source
     pod: Object
     notes: tuple[str, ...] = ()  # what was made otherwise than it is written, and why
+    copies: int | None = 1  # that its object wants at one time; None: one for each node
 
     @property
     def place(self) -> str:
@@ -138,9 +139,27 @@ def _in_object(item: Object, source: Source, namespace: str) -> tuple[list[Found
         templates = [(".".join(known.template), template)]
     owner = kind if known is None or known.owner is None else known.owner
     return [
-        FoundPod(kind, name, path, where, source, _from_template(template, item, owner, where))
+        FoundPod(
+            kind,
+            name,
+            path,
+            where,
+            source,
+            _from_template(template, item, owner, where),
+            copies=_copies(item),
+        )
         for path, template in templates
     ], None
+
+
+def _copies(item: Object) -> int | None:
+    """Tell how many pods an object wants at one time (kinds that say it otherwise: one)."""
+    if item["kind"] == "DaemonSet":
+        return None
+    spec = map_at(item, "spec")
+    job = map_at(map_at(spec, "jobTemplate"), "spec") if item["kind"] == "CronJob" else spec
+    wanted = [job.get(key) for key in ("replicas", "parallelism", "completions")]
+    return min((n for n in wanted if isinstance(n, int) and n >= 0), default=1)
 
 
 def _is_template(value: object) -> bool:

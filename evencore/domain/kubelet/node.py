@@ -26,14 +26,17 @@ if TYPE_CHECKING:
 class Node:
     """A machine with its kubelet. Raises StartError if that does not start."""
 
-    def __init__(self, machine: Machine, config: Config) -> None:
+    def __init__(
+        self, machine: Machine, config: Config, allocatable: Allocatable | None = None
+    ) -> None:
+        """Start it. `allocatable`: as its Node object has it; None: worked out from the rest."""
         self._machine = machine
         self._managers = Managers(machine, config)
         memory = None
         if machine.memory:
             memory = sum(machine.memory) - sum(config.reserved_memory or ())
         cpu = machine.cpus.bit_count() * 1000 - config.kept_millis
-        self._allocatable = Allocatable(config.max_pods, cpu, memory)
+        self._allocatable = allocatable or Allocatable(config.max_pods, cpu, memory)
         self._pods: dict[str, Pod] = {}  # in order of arrival
         self._used = Used()
 
@@ -41,6 +44,24 @@ class Node:
     def reserved(self) -> CPUSet:
         """CPUs that are never given out exclusively."""
         return self._managers.cpu.reserved
+
+    @property
+    def unheld(self) -> CPUSet:
+        """CPUs that may be given out exclusively, and nobody has."""
+        return self._managers.cpu.free
+
+    def wanted(self, pod: Pod) -> int:
+        """Tell how many exclusive CPUs a pod needs at one time."""
+        return self._managers.cpu.pod_wanted(pod)
+
+    def adopt(self, pod: Pod, cpus: CPUSet) -> None:
+        """Take over a pod that runs with these CPUs, however it came by them.
+
+        Nobody is asked whether it may. Which of its containers has which is not known.
+        """
+        self._managers.cpu.adopt(pod.uid, cpus)
+        self._pods[pod.uid] = pod
+        self._used.add(pod)
 
     def admit(self, pod: Pod) -> Answer:
         """Decide about a new pod; an admitted one runs, with all its containers."""

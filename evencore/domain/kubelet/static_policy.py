@@ -129,6 +129,12 @@ class StaticPolicy:
         wanted = {container: self.wanted(pod, container) for container in pod.containers}
         self.held[pod.uid] = partition(whole, wanted, self._picker.pick)
 
+    def adopt(self, uid: str, cpus: CPUSet) -> None:
+        """Note that a pod has CPUs that were not given out here."""
+        if cpus:
+            self.held[uid] = {"": cpus}
+            self.shared &= ~cpus
+
     def remove(self, uid: str) -> None:
         """Take back what a pod has (removeStaleState, RemoveContainer)."""
         held = self.held.pop(uid, None)
