@@ -17,9 +17,21 @@ import click
 import yaml
 
 from evencore.domain.policy import Policy, PolicyError
-from evencore.explain import Prepared, Report, explain, prepare, render_text, to_dict
+from evencore.explain import (
+    Kubelets,
+    Prepared,
+    Report,
+    explain,
+    kubelets,
+    prepare,
+    render_text,
+    to_dict,
+)
 from evencore.files import STDIN, Document, InputError, read_document, read_documents, read_dumps
+from evencore.nodefiles.files import NodesFile, nodes_file
 from evencore.patience import Patience
+from evencore.standing.objects import Objects
+from evencore.strict import FileError
 from evencore.terminal import WRONG_INPUT, colour_wanted, fail
 
 T = TypeVar("T")
@@ -38,6 +50,7 @@ class _Options:
 
     files: tuple[str, ...]
     nodes: tuple[str, ...]
+    machines: str | None
     policy: str | None
     kubeconfig: str | None
     context: str | None
@@ -68,7 +81,12 @@ def make_explain_command(
         metavar="FILE",
         help="The cluster, from kubectl get nodes,namespaces,limitranges,pods,events -A -o json: "
         "any number of files with any of these, and NodeResourceTopologies. Failed pods and Events "
-        "tell of rejections. - is stdin. Repeatable.",
+        "tell of rejections, running ones of what is free now. - is stdin. Repeatable.",
+    )
+    @click.option(
+        "--machines",
+        metavar="FILE",
+        help="With --nodes: a node file that states machines and kubelet settings exactly.",
     )
     @click.option("--policy", metavar="FILE", help="Policy file, as the webhook reads it.")
     @click.option("--kubeconfig", metavar="FILE", help="Read the cluster itself, not --nodes.")
@@ -130,11 +148,11 @@ def _report(
     patience: Patience,
 ) -> Report:
     """Read everything and explain it. Ends the process with every problem if something is wrong."""
-    prepared, policy = _inputs(options, read_cluster, patience)
+    prepared, policy, asked = _inputs(options, read_cluster, patience)
     patience.doing(f"explaining {len(prepared.manifests.pods)} pods")
     # A dump stands still, so its exclusions are judged as of its newest rejection.
     as_of = None if _live(options) else prepared.cluster.newest_rejection
-    return explain(prepared.manifests, policy, prepared.cluster.snapshot, as_of or now())
+    return explain(prepared.manifests, policy, prepared.cluster.snapshot, as_of or now(), asked)
 
 
 def _live(options: _Options) -> bool:
@@ -143,7 +161,7 @@ def _live(options: _Options) -> bool:
 
 def _inputs(
     options: _Options, read_cluster: ReadCluster | None, patience: Patience
-) -> tuple[Prepared, Policy]:
+) -> tuple[Prepared, Policy, Kubelets]:
     """Read all that was named; ends the process with the problems of all of it."""
     _check(options, read_cluster)
     problems: list[str] = []
@@ -151,7 +169,7 @@ def _inputs(
     def attempt(read: Callable[[], list[T]]) -> list[T]:
         try:
             return read()
-        except (InputError, PolicyError) as error:
+        except (InputError, PolicyError, FileError) as error:
             problems.extend(str(error).splitlines())
             return []
 
@@ -165,21 +183,26 @@ def _inputs(
     manifests = attempt(lambda: _read(options.files, patience))
     known = attempt(cluster)
     policies = attempt(lambda: [_policy(options.policy, patience)])
+    machines = attempt(lambda: _machines(options.machines))
     if problems:
         fail(problems)
     patience.doing("sorting what was read")
     documents = [(document.source, document.value) for document in manifests]
     settle = policies[0].rejections.after_kubelet_start
-    return prepare(documents, known, options.namespace, settle), policies[0]
+    # Of a live cluster only failed pods are read: nothing tells what is free there.
+    asked = kubelets(Objects([] if _live(options) else known), *machines)
+    return prepare(documents, known, options.namespace, settle), policies[0], asked
 
 
 def _check(options: _Options, read_cluster: ReadCluster | None) -> None:
     """Refuse options that do not go together. Raises click.UsageError."""
+    if options.machines is not None and not options.nodes:
+        raise click.UsageError("--machines states what nodes of --nodes are")
     if _live(options) and options.nodes:
         raise click.UsageError("--nodes and --kubeconfig or --context exclude each other")
     if _live(options) and read_cluster is None:
         raise click.UsageError("reading a cluster is not available here; use --nodes")
-    if [*options.files, *options.nodes, options.policy].count(STDIN) > 1:
+    if [*options.files, *options.nodes, options.policy, options.machines].count(STDIN) > 1:
         raise click.UsageError("stdin can be read only once: give - once")
 
 
@@ -191,6 +214,12 @@ def _policy(file: str | None, patience: Patience) -> Policy:
     if file is None:
         return Policy()
     return Policy.from_mapping(read_document(file, "a policy", patience.reading).value, file)
+
+
+def _machines(file: str | None) -> list[NodesFile]:
+    if file is None:
+        return []
+    return [nodes_file(read_document(file, "a node file").value, file)]
 
 
 def _rendered(report: Report, output: str) -> str:

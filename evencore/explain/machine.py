@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from evencore.standing.verdicts import Admitted, Refused, Unsure
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from evencore.explain.nodes import NodesReport
+    from evencore.explain.now import Now
     from evencore.explain.report import PodReport, Report
 
 API_VERSION: Final = "evencore.io/v1"
@@ -66,12 +71,33 @@ def _pod(pod: PodReport) -> Object:
         "notes": list(found.notes),
         "patch": list(pod.patch),
         "nodes": None if pod.nodes is None else _nodes(pod.nodes),
+        "now": [_now(one) for one in pod.now],
         "admission": {
             "called": pod.admission.called,
             "reason": pod.admission.reason or None,
             "command": pod.admission.command,
         },
     }
+
+
+def _now(one: Now) -> Object:
+    said = one.verdict
+    admitted = said if isinstance(said, Admitted) else None
+    refused = said if isinstance(said, Refused) else None
+    return {
+        "node": one.node,
+        "verdict": "admitted" if admitted else "rejected" if refused else "unknown",
+        "reason": refused.reason if refused else None,
+        "message": refused.message if refused else None,
+        "unknown": said.why if isinstance(said, Unsure) else None,
+        "numa": _by_node(admitted.numa if admitted else None),
+        "freeCpus": _by_node(admitted.free if admitted else None),
+    }
+
+
+def _by_node(numbers: Mapping[int, int] | None) -> Object | None:
+    """Write numbers by NUMA node; JSON has texts for keys."""
+    return None if numbers is None else {str(node): number for node, number in numbers.items()}
 
 
 def _nodes(nodes: NodesReport) -> Object:

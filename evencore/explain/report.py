@@ -17,6 +17,7 @@ from evencore.domain.text import count, one_of
 from evencore.domain.views import PodView, read
 from evencore.explain.containers import ContainerReport, containers_of
 from evencore.explain.nodes import Surveyor
+from evencore.explain.now import Kubelets
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from evencore.domain.snapshot import Snapshot
     from evencore.domain.views import NamespaceView
     from evencore.explain.nodes import NodesReport
+    from evencore.explain.now import Now
 
 
 class Outcome(StrEnum):
@@ -48,6 +50,7 @@ class Admission(NamedTuple):
 
 _NOT_KNOWN = Admission(None, "its namespace is not known")
 _NOT_TOLD = Admission(None, "no namespace is told")
+_NOBODY = Kubelets()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,7 @@ class PodReport:
     warnings: tuple[str, ...] = ()
     patch: tuple[Operation, ...] = ()
     nodes: NodesReport | None = None  # None: no node is known, or none matters
+    now: tuple[Now, ...] = ()  # of nodes that fit, if it is known what runs there
     admission: Admission = _NOT_KNOWN
 
     @property
@@ -91,13 +95,20 @@ class Report:
     nodes_unknown: int  # of these, nothing is known of their cores
 
 
-def explain(manifests: Manifests, policy: Policy, snapshot: Snapshot, now: datetime) -> Report:
+def explain(
+    manifests: Manifests,
+    policy: Policy,
+    snapshot: Snapshot,
+    now: datetime,
+    kubelets: Kubelets = _NOBODY,
+) -> Report:
     """Tell what evencore would do to these pods in this cluster. Never raises.
 
-    A pod that cannot be read is reported, and its problems are among those of the report.
+    `kubelets` are asked what they would say now. A pod that cannot be read is reported, and its
+    problems are among those of the report.
     """
     surveyor = Surveyor(snapshot, policy, now)
-    pods = tuple(_pod(found, policy, surveyor) for found in manifests.pods)
+    pods = tuple(_pod(found, policy, surveyor, kubelets) for found in manifests.pods)
     facts = snapshot.nodes.facts
     return Report(
         pods,
@@ -108,14 +119,14 @@ def explain(manifests: Manifests, policy: Policy, snapshot: Snapshot, now: datet
             for pod in pods
             for problem in pod.problems
         ),
-        tuple(_notes(pods, policy, snapshot)),
+        (*_notes(pods, policy, snapshot), *(kubelets.notes() if any(p.now for p in pods) else ())),
         now,
         len(facts),
         surveyor.unknown.bit_count(),
     )
 
 
-def _pod(found: FoundPod, policy: Policy, surveyor: Surveyor) -> PodReport:
+def _pod(found: FoundPod, policy: Policy, surveyor: Surveyor, kubelets: Kubelets) -> PodReport:
     snapshot = surveyor.snapshot
     pod, problems = read(PodView, found.pod)
     amounts = read_amounts(pod.spec) if pod.spec else None
@@ -140,6 +151,7 @@ def _pod(found: FoundPod, policy: Policy, surveyor: Surveyor) -> PodReport:
         [container.name for container in amounts.containers],
     )
     reason = decision.left_alone or decision.denial or ""
+    nodes = surveyor.survey(pod, found.namespace, decision)
     return PodReport(
         found,
         outcome,
@@ -155,7 +167,8 @@ def _pod(found: FoundPod, policy: Policy, surveyor: Surveyor) -> PodReport:
         hold=decision.hold,
         warnings=tuple(warning for warning in decision.warnings if warning != reason),
         patch=patch,
-        nodes=surveyor.survey(pod, found.namespace, decision),
+        nodes=nodes,
+        now=kubelets.ask(found.pod, patch, (*nodes.fit, *nodes.may_fit)) if nodes else (),
         admission=_admission(found.namespace, policy, snapshot),
     )
 

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Final
 
 from evencore.domain.text import count
 from evencore.explain.report import Outcome
+from evencore.standing.verdicts import Refused, Unsure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from evencore.explain.containers import ContainerReport
     from evencore.explain.nodes import NodesReport
+    from evencore.explain.now import Now
     from evencore.explain.report import PodReport, Report
+    from evencore.standing.verdicts import Verdict
 
 WIDTH: Final = 100
 _LABEL = 10  # columns of "  warning "
@@ -77,6 +80,7 @@ def _pod(pod: PodReport, pen: _Pen) -> Iterator[str]:
         yield from pen.lines("hold", [pod.hold], _WARN)
     if pod.nodes is not None:
         yield from pen.lines("nodes", _nodes(pod.nodes))
+    yield from pen.lines("now", _now(pod.now))
     yield from pen.lines("patch", [_operation(dict(o)) for o in pod.patch])
     yield from pen.lines("warning", pod.warnings, _WARN)
     if pod.admission.called is False and pod.outcome is not Outcome.UNREADABLE:
@@ -140,6 +144,30 @@ def _nodes(nodes: NodesReport) -> Iterator[str]:
         yield f"{number} {what}: {group.reason}{_some(group.nodes)}"
     if nodes.rejected:
         yield f"rejected its like lately and not excluded{_some(nodes.rejected)}"
+
+
+def _now(found: Iterable[Now]) -> Iterator[str]:
+    """Say what kubelets would say, those together that say the same."""
+    groups: dict[str, list[str]] = {}
+    for one in found:
+        groups.setdefault(_verdict_of(one.verdict), []).append(one.node)
+    for said, nodes in groups.items():
+        rest = len(nodes) - _SOME_NAMES
+        more = f" and {rest} more" if rest > 0 else ""
+        yield f"{', '.join(nodes[:_SOME_NAMES])}{more}: {said}"
+
+
+def _verdict_of(verdict: Verdict) -> str:
+    if isinstance(verdict, Refused):
+        return f"would reject it: {verdict.reason}: {verdict.message}"
+    if isinstance(verdict, Unsure):
+        return f"not known: {verdict.why}"
+    if not verdict.numa:
+        return "would admit it"
+    where = ", ".join(f"{cpus} CPUs on NUMA node {node}" for node, cpus in verdict.numa.items())
+    free = "+".join(map(str, (verdict.free or {}).values()))
+    left = f"; {free} CPUs left in whole cores" if verdict.free else ""
+    return f"would admit it: {where}{left}"
 
 
 def _some(names: tuple[str, ...]) -> str:

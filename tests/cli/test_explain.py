@@ -161,6 +161,7 @@ POD_KEYS = {
     "namespace",
     "nodes",
     "notes",
+    "now",
     "outcome",
     "patch",
     "path",
