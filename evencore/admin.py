@@ -25,6 +25,7 @@ from evencore.kube.writer import Ref, Writer
 from evencore.nodes_command import make_nodes_command
 from evencore.rejections.objects import Objects
 from evencore.rejections_command import Cluster, make_rejections_command
+from evencore.simulate_command import make_simulate_command
 from evencore.uninstall_command import make_uninstall_command
 
 if TYPE_CHECKING:
@@ -170,4 +171,5 @@ COMMANDS: Final[Mapping[str, click.Command]] = {
     "nodes": make_nodes_command(_read_nodes),
     "rejections": make_rejections_command(Cluster(_read, _follow, _delete)),
     "uninstall": make_uninstall_command(_undo),
+    "simulate": make_simulate_command(),
 }

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FILE = click.Path(dir_okay=False)
 
 
-_FOR_ADMINS = ("doctor", "nodes", "rejections", "uninstall")
+_FOR_ADMINS = ("doctor", "nodes", "rejections", "simulate", "uninstall")
 
 
 class _Commands(click.Group):
