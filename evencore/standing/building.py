@@ -88,7 +88,7 @@ def _notes(
     stale = next((one.stale for one in filled if one.stale), "")
     if stale:
         notes.append(stale)
-    if any(one.by_zones for one in filled):
+    if any(one.halves for one in filled):
         notes.append(
             "which CPUs its pods have is taken from its NodeResourceTopology, core by core: where "
             "half cores are free is not known"

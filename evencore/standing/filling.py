@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from evencore.domain.kubelet import cpuset
+from evencore.domain.kubelet.config import FULL_PCPUS_ONLY
 from evencore.domain.kubelet.packed import take_packed
 from evencore.standing.books import book_of
 from evencore.standing.verdicts import Refused
@@ -32,7 +33,7 @@ class Filled(NamedTuple):
     book: Book
     doubt: str = ""  # a pod runs there that would not have been let in, in this order
     stale: str = ""  # its NodeResourceTopology tells of other pods than those
-    by_zones: bool = False
+    halves: bool = False  # it is not known where half cores are free
 
 
 def fill(
@@ -62,7 +63,8 @@ def fill(
         told, counted = (", ".join(str(one.get(n, 0)) for n in room) for one in (free, found))
         stale = f"its NodeResourceTopology tells of {told} free CPUs, and its pods leave {counted}"
         return Filled(book, strange, f"{stale}: it was not used")
-    return Filled(_by_zones(way, allocatable, pods, free), by_zones=True)
+    whole = FULL_PCPUS_ONLY in way.config.cpu_options or way.machine.cpus_per_core == 1
+    return Filled(_by_zones(way, allocatable, pods, free), halves=not whole)
 
 
 def _by_zones(
