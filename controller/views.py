@@ -124,26 +124,43 @@ def live(pod: WatchedPod) -> LivePod:
         return LivePod(LiveMetadata(uid=meta.uid), _NO_SPEC, _NO_STATUS, own, node)
     controller = controller_of(meta.owner_references)
     small = structs.replace(
-        meta, namespace=intern(meta.namespace), owner_references=_alone(controller)
+        meta,
+        namespace=intern(meta.namespace),
+        labels=_labels(meta.labels),
+        annotations=_words(meta.annotations),
+        owner_references=_alone(controller),
     )
-    kept = LiveSpec(spec.node_name, spec.affinity, spec.scheduling_gates)
+    gates = _ONLY_OURS if spec.scheduling_gates == _ONLY_OURS else spec.scheduling_gates
+    kept = LiveSpec(spec.node_name, spec.affinity, gates)
     return LivePod(small, kept, status, own, node)
 
 
 _NO_ANNOTATIONS = OurAnnotations()
 _NO_SPEC = LiveSpec()
 _NO_STATUS = LiveStatus()
+_ONLY_OURS = [SchedulingGate(names.HOLD)]
+
+# The same object for what is the same: replicas differ in little.
 
 
 @lru_cache(maxsize=4096)
 def _shared(found: Exclusive) -> Exclusive:
-    """Return the same object for what is the same: replicas ask for the same."""
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _labels(found: SteeringLabels | None) -> SteeringLabels | None:
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _words(found: OurAnnotations | None) -> OurAnnotations | None:
     return found
 
 
 @lru_cache(maxsize=4096)
 def _alone(controller: OwnerReference | None) -> list[OwnerReference] | None:
-    """Return the one owner that matters, the same object for all its pods."""
+    """Return the one owner that matters."""
     return [controller] if controller else None
 
 

@@ -57,6 +57,14 @@ SYNCED = Gauge(
     registry=REGISTRY,
 )
 
+CERTIFICATE_EXPIRY = Gauge(
+    "evencore_certificate_expiry_timestamp_seconds",
+    "When a certificate ends, Unix time: the webhook's own, and its authority (the controller "
+    "alone knows that); 0: there is none.",
+    ["certificate"],
+    registry=REGISTRY,
+)
+
 # Of the controller.
 PODS_HELD = Counter(
     "evencore_pods_held",

@@ -55,6 +55,14 @@ POD_RELEASED: Final = "PodReleased"
 NEVER_FITS: Final = "NeverFits"
 REJECTED_PODS_DELETED: Final = "RejectedPodsDeleted"
 
+# Reasons of Events on the Secret with the webhook's certificate.
+AUTHORITY_MADE: Final = "CertificateAuthorityMade"
+AUTHORITY_DROPPED: Final = "CertificateAuthorityDropped"
+CERTIFICATE_ISSUED: Final = "CertificateIssued"
+TRUST_PUBLISHED: Final = "TrustPublished"
+CERTIFICATES_LEFT_ALONE: Final = "CertificatesLeftAlone"
+CERTIFICATES_NOT_KEPT: Final = "CertificatesNotKept"
+
 # Names of Kubernetes that we look at.
 MIRROR_POD: Final = "kubernetes.io/config.mirror"
 OS_LABELS: Final = frozenset({"kubernetes.io/os", "beta.kubernetes.io/os"})
