@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from e2e.api import until
 from e2e.world import World
 
 if TYPE_CHECKING:
@@ -31,6 +32,13 @@ def world(
     nodes = request.config.getoption("--nodes", None)
     with World(tmp_path_factory.mktemp("world"), kubeconfig, nodes) as world:
         yield world
+
+
+@pytest.fixture(autouse=True)
+def _healthy(world: World) -> None:
+    """Have everything of ours running when a test begins, whatever the one before did."""
+    world.mend()
+    until(lambda: world.leads("a"), world.controllers["a"].log)
 
 
 @pytest.fixture

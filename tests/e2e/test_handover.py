@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 @pytest.fixture
 def second(world: World) -> Iterator[str]:
     """Start a second controller, which waits."""
-    world.mend()
-    until(lambda: world.leader() == "a", "the first controller leads")
     world.start_controller("b", leads=False)
     yield "b"
     world.controllers["b"].stop()
@@ -44,10 +42,9 @@ def test_the_second_takes_over_and_nothing_is_done_twice(
         if end == "stopped":
             assert first.stop() == 0, first.log()
         else:
-            world.gates["controller-a"].shut()
-            assert first.wait() == 1
-            world.gates["controller-a"].open()
-        until(lambda: world.leader() == second, world.controllers[second].log)
+            with world.away("controller-a"):
+                assert first.wait() == 1
+        until(lambda: world.leads(second), world.controllers[second].log)
         for filler in fillers:
             world.end(filler)
         until(

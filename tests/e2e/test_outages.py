@@ -63,20 +63,18 @@ def test_while_the_api_server_is_away_the_webhook_goes_on_and_the_controller_com
         hosts = world.nodes.hosts("room")
         world.api.make(workloads.workload("Deployment", namespace, "before", hosts, "16"))
         until(lambda: world.counter.held(namespace, "before"), "a pod is held")
-        for gate in world.gates.values():
-            gate.shut()
-        # A leader that cannot renew its lease ends itself, for another may lead by now.
-        assert world.controllers["a"].wait() == 1
-        aligned = workloads.workload(
-            "Deployment", namespace, "odd", world.nodes.hosts("spare"), "3"
-        )
-        world.api.make(aligned)
-        until(lambda: world.counter.running(namespace, "odd"), "the webhook answers from memory")
-        assert world.counter.rejected(namespace, "odd") == []
-        for filler in fillers:
-            world.end(filler)
-        for gate in world.gates.values():
-            gate.open()
+        with world.away():
+            # A leader that cannot renew its lease ends itself, for another may lead by now.
+            assert world.controllers["a"].wait() == 1
+            spare = world.nodes.hosts("spare")
+            world.api.make(workloads.workload("Deployment", namespace, "odd", spare, "3"))
+            until(
+                lambda: world.counter.running(namespace, "odd"),
+                "the webhook answers from memory",
+            )
+            assert world.counter.rejected(namespace, "odd") == []
+            for filler in fillers:
+                world.end(filler)
         world.mend()
         until(lambda: world.counter.running(namespace, "before"), "it runs", ROOM_S + LEASE_S)
 
