@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from certs.aims import Aims
     from certs.ports import Answer, Bundles, Secrets, StoredHooks, StoredSecret, Tell
 
 _log = logging.getLogger(__name__)
@@ -67,7 +68,7 @@ class Keeper:
     """Keeps the certificates of one webhook. One thread calls it."""
 
     def __init__(
-        self, secrets: Secrets, bundles: Bundles, aims: rotation.Aims, tell: Tell, clocks: Clocks
+        self, secrets: Secrets, bundles: Bundles, aims: Aims, tell: Tell, clocks: Clocks
     ) -> None:
         self._secrets, self._bundles = secrets, bundles
         self._aims, self._tell, self._clocks = aims, tell, clocks

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 
+from certs.aims import Aims
 from certs.authority import make_authority
 from certs.bundle import to_pem
 from certs.facts import Hook, Published
 from certs.keeper import Clocks, Keeper
 from certs.reading import read_bundle, read_certificate, read_secret
-from certs.rotation import Aims
 from certs.serving import make_leaf
 
 if TYPE_CHECKING:

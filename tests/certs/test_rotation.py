@@ -8,10 +8,10 @@ from typing import NamedTuple
 import pytest
 from certs_support import AIMS, NAME, NOW, an_authority, data_of, published
 
+from certs.aims import Aims
 from certs.facts import Held, Published
 from certs.reading import read_secret
 from certs.rotation import (
-    Aims,
     Forget,
     HandsOff,
     IssueLeaf,
