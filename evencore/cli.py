@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evencore.explain_command import make_explain_command
-from evencore.terminal import fail
+from evencore.terminal import Group, fail
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ FILE = click.Path(dir_okay=False)
 _FOR_ADMINS = ("doctor", "nodes", "rejections", "simulate", "uninstall")
 
 
-class _Commands(click.Group):
+class _Commands(Group):
     """Imports the pocket cluster, and the commands of admins, only for who asks for them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -36,6 +36,20 @@ def colour_wanted() -> bool:
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and is_terminal()
 
 
+class Group(click.Group):
+    """A command of commands, whose help tells of each in a whole sentence."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List them; click itself cuts what is longer than a line."""
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, one.get_short_help_str(_SENTENCE)) for name, one in commands if one]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+_SENTENCE: Final = 200
+
+
 class Age(click.ParamType[timedelta]):
     """How old something is: 90s, 5m, 2h, 3d, or several of them: 1d12h."""
 

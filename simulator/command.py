@@ -17,6 +17,7 @@ from typing import Final
 import click
 
 from evencore.strict import FileError
+from evencore.terminal import Group
 from simulator.clock import Clock
 from simulator.cluster import Cluster
 from simulator.garbage import collect_rarely
@@ -48,7 +49,7 @@ class _Service(click.ParamType[tuple[tuple[str, str], tuple[str, int]]]):
         return (match["namespace"], match["name"]), (match["host"], int(match["port"]))
 
 
-@click.group()
+@click.group(cls=Group)
 def cluster() -> None:
     """Kubernetes, small enough to start in a second: to try, show and test without a cluster."""
 
@@ -127,7 +128,8 @@ def up(  # noqa: PLR0913, PLR0917  the options of the command
             click.echo(f"try: kubectl --kubeconfig {kubeconfig} get nodes")
             stop.wait()
     except OSError as error:  # a port that is taken, a directory that is not there
-        click.echo(f"evencore: {error}", err=True)
+        where = f"{error.filename}: " if error.filename else ""
+        click.echo(f"evencore: {where}{error.strerror or error}", err=True)
         sys.exit(WRONG_INPUT)
     if kubeconfig.exists() and kubeconfig.read_text() == written:  # not a later cluster's
         kubeconfig.unlink()

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from kubernetes import client, config
 
 from evencore.cli import main
+from simulator.server import ApiServer
 
 PATIENCE_S = 30.0
 CPU = {"cpu": "27", "memory": "1Gi"}
@@ -52,12 +53,33 @@ MISTAKES = {
     "a preset that does not exist": (["--preset", "big"], "'autokh'"),
     "a port that is none": (["--port", "99999"], "not in the range 0<=x<=65535"),
     "a speed that is none": (["--speed", "nan"], "--speed is no number"),
-    "no place for the kubeconfig": (["--kubeconfig", "no/where"], "No such file or directory"),
+    "no place for the kubeconfig": (
+        ["--kubeconfig", "no/where"],
+        "no/where: No such file or directory",
+    ),
     "a kubeconfig of somebody else": (
         ["--kubeconfig", __file__],
         "is there and not of a pocket cluster: name another",
     ),
 }
+
+
+@pytest.mark.parametrize("command", [[], ["cluster"]], ids=["evencore", "cluster"])
+def test_help_tells_of_each_command_in_a_whole_sentence(command: list[str]) -> None:
+    result = CliRunner().invoke(main, [*command, "--help"])
+    assert (result.exit_code, "..." in result.output.partition("Commands:")[2]) == (0, False)
+
+
+def test_the_kubeconfig_of_a_cluster_that_runs_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "pocket"
+    flags = ["cluster", "up", "--nodes", str(tmp_path / "none"), "--kubeconfig", str(path)]
+    with ApiServer() as server:
+        path.write_text(server.kubeconfig())
+        result = CliRunner().invoke(main, flags)
+        assert result.exit_code == 2
+        assert f"that runs at {server.url}: name another, or end that one" in result.output
+    result = CliRunner().invoke(main, flags)
+    assert "there is no such file" in result.output, "of one that ended: on to the next mistake"
 
 
 @pytest.mark.parametrize(("flags", "words"), MISTAKES.values(), ids=MISTAKES)
