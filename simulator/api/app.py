@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from simulator.api import bodies, forms, warnings
 from simulator.api.discovery import AGGREGATED, Discovery
 from simulator.api.http import Request, Response, Stream
-from simulator.api.openapi import OpenApi
+from simulator.api.openapi import EMPTY_V2, PROTOBUF, PROTOBUF_ASKED, OpenApi
 from simulator.api.routing import Routes
 from simulator.auth import asked, authorization, impersonation, reviews
 from simulator.auth.authentication import ANONYMOUS
@@ -129,8 +129,11 @@ class App:
         if path == "/version":
             return Response(200, encode(_version()))
         if path.startswith("/openapi"):
-            if not forms.reads_json(request.headers.get("accept", "")):
-                raise not_acceptable(["application/json"])  # kubectl before 1.27 wants protobuf
+            accept = request.headers.get("accept", "")
+            if path == "/openapi/v2" and PROTOBUF_ASKED in accept:
+                return Response(200, EMPTY_V2, PROTOBUF)
+            if not forms.reads_json(accept):
+                raise not_acceptable(["application/json"])
             written = self._openapi.answer(path)
             if written is None:
                 raise no_such_path()

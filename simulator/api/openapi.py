@@ -2,7 +2,7 @@
 
 For: telling that the server validates fields itself (kubectl then needs no schema of its own),
 which kinds there are, and their fields (`kubectl explain`), as far as `schemas` knows them.
-Not for: every path and parameter; the protobuf that kubectl before 1.27 wants instead.
+Not for: every path and parameter; schemas in protobuf, which kubectl before 1.27 wants instead.
 """
 
 from __future__ import annotations
@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 
     from simulator.objects import Object
     from simulator.resources import Resource
+
+PROTOBUF_ASKED: Final = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+PROTOBUF: Final = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+EMPTY_V2: Final = b"\x0a\x032.0" + b"\x12\x0c" + b"\x0a\x06pocket" + b"\x12\x02v1"
+"""OpenAPI v2 without kinds, in protobuf: swagger, and title and version in info.
+
+kubectl looks there for a kind that is not served, and would stop without it; so it goes on and
+says that there is no such kind."""
 
 _V3: Final = "#/components/schemas/"
 _V2: Final = "#/definitions/"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 import jsonpatch
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from simulator.objects import Object
 
 
+_OBJECT: Final = re.compile(r" in [\[{].*", re.DOTALL)
+
+
 def json_patch(obj: Object, operations: object) -> Object:
     """Apply a JSON Patch (RFC 6902); `obj` stays as it is. Raises 400 for no patch, 422."""
     if not isinstance(operations, list):
@@ -21,7 +25,8 @@ def json_patch(obj: Object, operations: object) -> Object:
         # On a copy of our own: the library would copy five times as slowly.
         patched: Object = jsonpatch.JsonPatch(operations).apply(copy(obj), in_place=True)
     except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException) as error:
-        text = f"the patch cannot be applied: {error}"
+        # The library shows the whole object in which it has not found something.
+        text = f"the patch cannot be applied: {_OBJECT.sub('', str(error))}"
         raise ApiError(422, "Invalid", text) from error
     except (TypeError, AttributeError, KeyError) as error:
         # What the library raises where an operation walks into a value of another type.

@@ -199,10 +199,20 @@ def test_every_reference_of_the_openapi_documents_leads_somewhere(api: Wire) -> 
         assert wanted <= have.keys()
 
 
-def test_who_takes_protobuf_alone_is_told_that_there_is_none(api: Wire) -> None:
-    wanted = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
-    assert api.ask("GET", "/openapi/v2", Accept=wanted)[0] == 406
-    assert api.ask("GET", "/openapi/v2", Accept=f"{wanted}, */*;q=0.1")[0] == 200
+def test_who_takes_protobuf_alone_is_told_that_there_are_no_schemas_in_it(api: Wire) -> None:
+    wanted = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
+    assert api.ask("GET", "/openapi/v3/api/v1", Accept=wanted)[0] == 406
+    assert api.ask("GET", "/openapi/v3/api/v1", Accept=f"{wanted}, */*;q=0.1")[0] == 200
+
+
+@pytest.mark.parametrize("version", ["policy/v1", "apps/v2"])
+def test_kubectl_says_of_a_kind_that_is_not_served_that_there_is_none(
+    version: str, server: ApiServer, tmp_path: Path
+) -> None:
+    other = {"apiVersion": version, "kind": "Thing", "metadata": {"name": "a"}}
+    kubectl = Kubectl(server, tmp_path)
+    told = kubectl("apply", "-f", "-", stdin=json.dumps(other), fails=True)
+    assert f'no matches for kind "Thing" in version "{version}"' in told
 
 
 def test_kubectl_explains_fields_and_applies_nothing_misspelt(

@@ -167,3 +167,9 @@ def test_json_patches_that_do_not_fit(patch: object, want: int) -> None:
         json_patch(obj, patch)
     assert caught.value.code == want
     assert obj == {"a": 1}
+
+
+def test_a_place_that_is_not_there_is_told_without_the_whole_object() -> None:
+    with pytest.raises(ApiError) as caught:
+        json_patch({"spec": {"replicas": 1}}, [{"op": "add", "path": "/spec/no/a", "value": 1}])
+    assert str(caught.value) == "the patch cannot be applied: member 'no' not found"
