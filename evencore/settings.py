@@ -137,6 +137,8 @@ def load(settings: type[S], flags: Mapping[str, object]) -> S:
 
 def _problem(place: tuple[int | str, ...], message: str, value: object) -> str:
     text = message.removeprefix("Value error, ").replace("Input should be", "must be")
+    if text.startswith("String should match pattern"):
+        text = "must be ADDRESS:PORT"  # the only one there is
     text = text.partition(", unable to parse")[0]  # says only once more that it is none
     if not place:
         return text

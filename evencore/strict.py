@@ -63,10 +63,13 @@ def _problem(model: type[BaseModel], error: Any) -> str:  # noqa: ANN401  pydant
     if error["type"] == "extra_forbidden":
         return f"{place}: unknown; allowed here: {_keys(model, error['loc'][:-1])}"
     message = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+    message = message.partition(", unable to parse")[0]  # says only once more that it is none
     if error["type"] == "model_type":
         message = f"must be a map with any of {_keys(model, error['loc'])}"
     if error["type"] == "missing":
         return f"{place}: is missing"
+    if error["type"] == "string_type" and isinstance(error["input"], (bool, int, float)):
+        message = "must be text, and YAML reads what is not quoted as something else"
     shown = quoted(error["input"])
     # A map as a whole would be long; what is wrong in it was said.
     if not message.startswith(shown) and not isinstance(error["input"], (dict, list)):

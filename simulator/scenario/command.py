@@ -28,7 +28,7 @@ INTERRUPTED: Final = 130
 
 _EPILOG = f"""\b
 Exit status: 0 if all went as the file expects; {UNMET} if not, or if the cluster refused a step;
-{WRONG_INPUT} for a wrong file."""
+{WRONG_INPUT} for a wrong file; {INTERRUPTED} after Ctrl-C, which tells what happened until then."""
 
 
 @click.command(epilog=_EPILOG)
@@ -77,7 +77,8 @@ def _for_people(scenario: Scenario, kubeconfig: Path | None) -> tuple[Outcome, l
         progress.told()
 
     outcome, unmet = _play(scenario, kubeconfig, tell, progress)
-    click.echo(f"{report.moment(outcome.seconds):>7}  end\n\n{report.summary(outcome)}")
+    end = "interrupted; no expectation is looked at" if outcome.interrupted else "end"
+    click.echo(f"{report.moment(outcome.seconds):>7}  {end}\n\n{report.summary(outcome)}")
     return outcome, unmet
 
 

@@ -127,4 +127,5 @@ def test_others_can_take_part_and_who_interrupts_it_gets_what_there_is() -> None
         process.send_signal(signal.SIGINT)
         rest = process.stdout.read()
     assert process.returncode == 130
+    assert re.search(r"^ +0:0\d  interrupted; no expectation is looked at$", rest, re.MULTILINE)
     assert re.search(r"pod/big +1 +1", rest)

@@ -50,6 +50,16 @@ WRONG: dict[str, tuple[Any, list[str]]] = {
             f"nodes[1].kubelet.topologyManagerPolicy: must be {TOPOLOGY}, not 'single'",
         ],
     ),
+    "values of other kinds": (
+        {"nodes": [{"name": "a", "machine": {"sockets": "two"}, "labels": {"rack": 7}}]},
+        [
+            "nodes[0].machine.sockets: must be a valid integer, not 'two'",
+            (
+                "nodes[0].labels.rack: must be text, and YAML reads what is not quoted as "
+                "something else, not 7"
+            ),
+        ],
+    ),
     "an option that is none": (
         {"nodes": [{"name": "a", "kubelet": {"cpuManagerPolicyOptions": {"align": True}}}]},
         [f"nodes[0].kubelet.cpuManagerPolicyOptions.align: unknown; allowed here: {OPTIONS}"],

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evencore.settings import SettingsError, WebhookSettings, load
+from evencore.settings import ControllerSettings, SettingsError, WebhookSettings, load
 
 
 @pytest.fixture(autouse=True)
@@ -22,6 +22,12 @@ def test_a_flag_goes_before_the_environment_and_that_before_the_default(
     monkeypatch.setenv("EVENCORE_LOG_LEVEL", "debug")
     settings = load(WebhookSettings, {"workers": "2", "log_level": None, "bind": ()})
     assert (settings.workers, settings.log_level, settings.bind) == (2, "debug", ("0.0.0.0:8443",))
+
+
+def test_an_address_that_is_none_is_told_in_our_words() -> None:
+    with pytest.raises(SettingsError) as caught:
+        load(ControllerSettings, {"bind": "here"})
+    assert str(caught.value) == "--bind (or EVENCORE_BIND): must be ADDRESS:PORT, not 'here'"
 
 
 def test_lists_are_separated_by_commas_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
