@@ -9,7 +9,7 @@ import pytest
 
 from evencore.domain import names
 from evencore.domain.policy import Policy
-from evencore.settings import PREFIX, WebhookSettings
+from evencore.settings import PREFIX, ControllerSettings, WebhookSettings
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -26,6 +26,12 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
 def test_every_setting_has_its_flag_and_its_variable_in_the_readme(setting: str) -> None:
     assert f"`--{setting.replace('_', '-')}`" in README
     assert f"`{PREFIX}{setting.upper()}`" in README
+
+
+@pytest.mark.parametrize("setting", ControllerSettings.model_fields)
+def test_every_setting_of_the_controller_is_on_its_page(setting: str) -> None:
+    page = (ROOT / "docs" / "controller.md").read_text()
+    assert f"`--{setting.replace('_', '-')}`" in page
 
 
 @pytest.mark.parametrize("field", Policy.model_fields.values(), ids=Policy.model_fields)
