@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from controller.cleaner import Cleaner
 from controller.expectations import Expectations
@@ -21,6 +21,7 @@ from controller.rooms import RoomReconciler
 from controller.runner import Controller, Lane, Parts
 from controller.state import State
 from controller.teller import Teller
+from controller.unasked import ASKED, Unasked
 from controller.views import FullNode, WatchedPod, live
 from controller.workload import Workloads
 from evencore.domain.exclusive import NONE, in_use
@@ -69,7 +70,12 @@ def controller(client: Client, settings: ControllerSettings, policy: Policy) -> 
 
     state, queue, news, expectations = State(), Queue(), Queue(), Expectations()
     handlers = Handlers(state, queue, expectations, now)
-    view = LiveSnapshot(client, policy, KINDS, handlers)
+
+    def listener(name: str, key: str, before: Any, after: Any) -> None:  # noqa: ANN401  see source.Listener
+        handlers(name, key, before, after)
+        unasked.seen(name, key, before, after)
+
+    view = LiveSnapshot(client, policy, KINDS, listener)
     lease = LeaseName(settings.namespace, settings.lease)
     elector = Elector(client, lease, settings.identity, on_lost)
     bucket = Bucket(settings.writes_per_second, settings.write_burst)
@@ -86,6 +92,7 @@ def controller(client: Client, settings: ControllerSettings, policy: Policy) -> 
     rooms = RoomReconciler(partial(view.object, "nodes"), state, view, writer, queue, now)
     placed = PlacedReconciler(writer, partial(view.object, "pods"), policy, view, reporter, now)
     bare = BareReconciler(partial(view.object, "failed pods"), policy, view, reporter)
+    unasked = Unasked(news, elector.leads, policy, view, writer, reporter, now)
     labeller = Labeller(writer, partial(_look, view, state))
     reconcilers: dict[str, Callable[[str], float | None]] = {
         OWNER: owners.reconcile,
@@ -96,6 +103,7 @@ def controller(client: Client, settings: ControllerSettings, policy: Policy) -> 
         BARE: bare.reconcile,
         NODE: labeller.reconcile,
         REPORT: reporter.write,
+        ASKED: unasked.reconcile,
     }
     parts = Parts(
         view,

@@ -86,6 +86,11 @@ PODS_DELETED = Counter(
     "Rejected pods cleaned up.",
     registry=REGISTRY,
 )
+PODS_MISSED = Counter(
+    "evencore_pods_missed",
+    "New pods that the webhook would have changed and did not: not asked, or not heard. A sample.",
+    registry=REGISTRY,
+)
 QUEUED = Gauge(
     "evencore_queue_depth",
     "Keys of work that wait, due or not.",

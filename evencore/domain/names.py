@@ -54,6 +54,7 @@ POD_HELD: Final = "PodHeld"
 POD_RELEASED: Final = "PodReleased"
 NEVER_FITS: Final = "NeverFits"
 REJECTED_PODS_DELETED: Final = "RejectedPodsDeleted"
+WEBHOOK_NOT_CALLED: Final = "WebhookNotCalled"
 
 # Reasons of Events on the Secret with the webhook's certificate.
 AUTHORITY_MADE: Final = "CertificateAuthorityMade"
