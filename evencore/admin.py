@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from controller.views import LivePod
@@ -162,6 +163,11 @@ def _undo(
             for step in removal.steps(client):
                 outcome = removal.carry_out(client, step) if do else Done()
                 yield step.says, None if isinstance(outcome, Done | Gone) else outcome.why
+            if holder := removal.at_work(client, datetime.now(UTC)):
+                why = (
+                    f"{holder} is at work and labels nodes again; stop it, then run this once more"
+                )
+                yield "stop the controller", why
     except KubeError as error:
         raise InputError([str(error)]) from error
 

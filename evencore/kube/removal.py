@@ -8,10 +8,12 @@ is written on running pods: their affinity cannot be changed, and its NotIn does
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
 
 from evencore.domain import names
+from evencore.domain.rejection import read_time
 from evencore.kube.client import JSON
 from evencore.kube.dump import listed
 from evencore.kube.errors import KubeError
@@ -22,6 +24,7 @@ from evencore.kube.writer import JSON_PATCH, MERGE_PATCH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from datetime import datetime
 
     from evencore.kube.client import Client
 
@@ -30,6 +33,10 @@ WEBHOOK: Final = "pods.evencore.io"
 
 _CONFIGURATIONS: Final = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 _WAITING_PODS: Final = Resource("/api/v1/pods", field_selector="status.phase=Pending")
+
+_LEASES: Final = Resource(
+    "/apis/coordination.k8s.io/v1/leases", field_selector="metadata.name=evencore-controller"
+)
 
 _LABELS: Final = (
     names.NODE,
@@ -58,6 +65,21 @@ def steps(client: Client) -> list[Step]:
     pods = listed(client, _WAITING_PODS, "Pod")
     nodes = listed(client, NODES, "Node")
     return [*of_configurations(configurations), *of_pods(pods), *of_nodes(nodes)]
+
+
+def at_work(client: Client, now: datetime) -> str | None:
+    """Name the controller that holds the usual Lease and renews it; None: none, or not known."""
+    try:
+        for one in listed(client, _LEASES, "Lease"):
+            spec = one.get("spec") or {}
+            renewed, lasts = read_time(spec.get("renewTime")), spec.get("leaseDurationSeconds")
+            if not spec.get("holderIdentity") or renewed is None or type(lasts) is not int:
+                continue
+            if now - renewed <= timedelta(seconds=lasts):
+                return str(spec["holderIdentity"])
+    except KubeError:  # who may not read Leases can uninstall all the same
+        return None
+    return None
 
 
 def carry_out(client: Client, step: Step) -> Outcome:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -103,6 +104,23 @@ def test_without_yes_it_only_says_what_it_would_do_webhooks_first(
     ]
     after = json.dumps([wire.get(CONFIGURATIONS), wire.get(PODS), wire.get("/api/v1/nodes")])
     assert after == before
+
+
+@pytest.mark.parametrize(
+    ("holder", "ago", "status"),
+    [("evencore-controller-1", 1, 1), ("evencore-controller-1", 60, 0), ("", 1, 0)],
+)
+def test_a_controller_that_is_at_work_is_told_for_it_labels_nodes_again(
+    holder: str, ago: int, status: int, wire: Wire, tmp_path: Path
+) -> None:
+    renewed = (datetime.now(UTC) - timedelta(seconds=ago)).isoformat()
+    spec = {"holderIdentity": holder, "leaseDurationSeconds": 15, "renewTime": renewed}
+    lease = {"metadata": {"name": "evencore-controller"}, "spec": spec}
+    wire.post("/apis/coordination.k8s.io/v1/namespaces/default/leases", lease)
+    code, said = uninstall(tmp_path, "--yes")
+    words = "evencore: stop the controller: not done: evencore-controller-1 is at work"
+    assert (code, words in said) == (status, bool(status))
+    assert not gates(wire, "held"), "the rest is done"
 
 
 def test_a_cluster_that_cannot_be_read_is_one_line_and_2(tmp_path: Path) -> None:
