@@ -40,7 +40,8 @@ def trial(world: World) -> Iterator[Finding]:
             Severity.ERROR,
             where,
             "a Guaranteed pod of 2500m came back unchanged (dry run): the API server does not "
-            "call evencore, or gets no answer from it, and failurePolicy Ignore hides that",
+            "call evencore, or gets no answer from it, and failurePolicy Ignore hides that; is "
+            "there a firewall between the control plane and the webhook's port?",
             logs,
         )
     elif found.call is Call.FAILED:
