@@ -19,6 +19,7 @@ from simulator.scenario.model import AMOUNTS, VERBS, ScenarioFile
 ROOT = Path(__file__).parents[2]
 EXAMPLES = {path.stem: path for path in sorted((ROOT / "examples").glob("*.yaml"))}
 SCENARIOS = [name for name, path in EXAMPLES.items() if path.read_text().startswith("#")]
+PATIENCE = re.compile(r"evencore: at \d+:\d\d of \d+:\d\d \.\.\.\n")  # on a machine that is busy
 PAGE = (ROOT / "docs" / "pocket-cluster.md").read_text()
 
 
@@ -30,7 +31,7 @@ def run(*arguments: str) -> tuple[int, str, str]:
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_each_example_goes_as_it_expects(name: str) -> None:
     code, out, err = run(str(EXAMPLES[name]))
-    assert (code, err) == (0, "")
+    assert (code, PATIENCE.sub("", err)) == (0, "")
     assert out.startswith(f"{name}.yaml: 2 nodes, ")
 
 
@@ -45,6 +46,16 @@ def test_the_page_shows_an_example_and_what_it_really_prints() -> None:
     [shown] = re.findall(r"\$ evencore cluster run examples/loop.yaml\n(.*?)```", PAGE, re.DOTALL)
     words, numbers = words_and_numbers(run(str(EXAMPLES["loop"]))[1])
     assert words_and_numbers(shown) == (words, pytest.approx(numbers, rel=0.15, abs=1))
+
+
+def test_the_crowd_that_the_page_applies_by_hand_loops_from_the_first_pod() -> None:
+    crowd = EXAMPLES["crowd"]
+    Path("by-hand.yaml").write_text(
+        f"for: 1m\nsteps: [{{at: 0, apply: {crowd}}}]\n"
+        "expect: [{workload: deployment/crowd, rejected: 800-1200, running: 0}]\n"
+    )
+    code, out, err = run("by-hand.yaml")
+    assert (code, PATIENCE.sub("", err), "SMTAlignmentError" in out) == (0, "", True)
 
 
 def test_the_page_names_every_key_and_every_verb() -> None:
