@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-LOOK_S: Final = 10.0
+LOOK_S: Final = 5.0
 FIRST_LOOK_S: Final = 1.0
 """Between two looks as long as there is no certificate."""
 
@@ -39,7 +39,7 @@ _PLACEHOLDER_LIFE: Final = timedelta(days=365)
 class Follower:
     """Keeps `volume` as the Secret is. `begin` once, before anything is served; then `start`.
 
-    `name`: of the Secret, for people. `swapped` is called after new files were written.
+    `name`: of the Secret, for people.
     """
 
     def __init__(
@@ -48,10 +48,8 @@ class Follower:
         volume: Volume,
         name: str,
         now: Callable[[], datetime],
-        swapped: Callable[[], None] = lambda: None,
     ) -> None:
         self._read, self._volume, self._name, self._now = read, volume, name, now
-        self.swapped = swapped
         self._why: str | None = f"waiting for the certificate in {name}"
         self._said = ""
         self._stop = threading.Event()
@@ -104,15 +102,12 @@ class Follower:
         if isinstance(leaf, str):
             return leaf
         pair = Pair(secret.data[CERTIFICATE], secret.data[KEY])
-        fresh = pair != self._volume.read()
-        if fresh:
+        if pair != self._volume.read():
             try:
                 self._volume.write(pair)
             except OSError as error:
                 return f"{error.filename or self._volume.certificate}: {error.strerror}"
             _log.info("serving the certificate that ends %s", stamp(leaf.certificate.expires))
-        if fresh or self._why is not None:
-            self.swapped()
         self._serves(leaf)
         return ""
 

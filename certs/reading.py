@@ -50,6 +50,8 @@ def read_secret(data: Mapping[str, bytes], manager: str = "") -> Held:
     leaf = read_leaf(data, authorities)
     if isinstance(leaf, str):
         problems.append(leaf)
+    elif AUTHORITY_KEY not in data and not _ours(data[CERTIFICATE]):
+        manager = manager or "whoever put a certificate of another authority there"
     facts = ordered(facts_of(one) for one in authorities)
     return Held(
         exists=True,
@@ -85,6 +87,20 @@ def read_bundle(text: bytes) -> tuple[tuple[Certificate, ...], str]:
     """Read a caBundle: the authorities in it, and what is wrong with it."""
     found = _blocks(text, "caBundle")
     return ordered(facts_of(one) for one in found.certificates), found.problem
+
+
+def trusted_by(chain: bytes, bundle: Sequence[Certificate]) -> bool:
+    """Tell whether anything of a chain was signed by a bundle, or is in it."""
+    known = [read_x509(one) for one in bundle]
+    return any(
+        one in known or any(_signed(one, authority) for authority in known)
+        for one in _blocks(chain, CERTIFICATE).certificates
+    )
+
+
+def read_x509(certificate: Certificate) -> x509.Certificate:
+    """Give the whole of a certificate."""
+    return x509.load_pem_x509_certificate(certificate.pem.encode())
 
 
 def read_certificate(pem: bytes) -> Certificate:
@@ -154,6 +170,11 @@ def _may_sign(certificate: x509.Certificate) -> bool:
         return certificate.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
     except (x509.ExtensionNotFound, ValueError):
         return False
+
+
+def _ours(chain: bytes) -> bool:
+    first, *_ = _blocks(chain, CERTIFICATE).certificates
+    return _attribute(first, NameOID.ORGANIZATION_NAME) == ORGANISATION
 
 
 def _names(certificate: x509.Certificate) -> frozenset[str]:

@@ -7,13 +7,14 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from controller.certificates import CERTIFICATES, make_keeper
 from controller.cleaner import Cleaner
 from controller.expectations import Expectations
 from controller.handlers import BARE, FITS, HOPE, NODE, OWNER, PLACED, ROOM, Handlers
 from controller.labeller import Known, Labeller
 from controller.owners import Hands, OwnerReconciler
 from controller.placed import BareReconciler, PlacedReconciler
-from controller.queue import Queue
+from controller.queue import Key, Queue
 from controller.releaser import Releaser
 from controller.replacer import Replacer
 from controller.reporter import REPORT, Reporter
@@ -105,9 +106,14 @@ def controller(client: Client, settings: ControllerSettings, policy: Policy) -> 
         REPORT: reporter.write,
         ASKED: unasked.reconcile,
     }
+    certificates = Queue()  # of its own, so that they never wait behind pods
+    if settings.certs == "self":
+        keeper = make_keeper(client, settings, elector.leads, reporter, now)
+        reconcilers[CERTIFICATES] = keeper.step
+        certificates.add(Key(CERTIFICATES, ""))
     parts = Parts(
         view,
-        (Lane(queue, settings.workers), Lane(news, 1)),
+        (Lane(queue, settings.workers), Lane(news, 1), Lane(certificates, 1)),
         elector,
         lambda: handlers.lead(view.objects, view().evidence.rejecting()),
         reconcilers,

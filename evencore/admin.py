@@ -6,22 +6,28 @@ For: handing them the ways to a cluster. Not for: deciding or printing anything.
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from certs.aims import Aims
+from certs.keeper import Clocks, Keeper
 from controller.views import LivePod
+from evencore.certs_command import make_certs_command
 from evencore.doctor.trying import SHAKES, trial_of
 from evencore.doctor.world import Handshake, Shake
 from evencore.doctor_command import Denied, make_doctor_command
 from evencore.files import InputError
 from evencore.handshaking import shake_hands
 from evencore.kube import examining, removal
+from evencore.kube.bundles import BundleStore
 from evencore.kube.client import connect
 from evencore.kube.errors import KubeError
 from evencore.kube.gathering import Following, gather
 from evencore.kube.node_reading import read_nodes
 from evencore.kube.outcome import Done, Gone
+from evencore.kube.secrets import SecretStore
 from evencore.kube.writer import Ref, Writer
 from evencore.nodes_command import make_nodes_command
 from evencore.rejections.objects import Objects
@@ -34,6 +40,7 @@ if TYPE_CHECKING:
 
     import click
 
+    from certs.ports import Tell
     from evencore.doctor.trying import Address
     from evencore.doctor.world import Trial
     from evencore.kube.client import Client
@@ -172,7 +179,27 @@ def _undo(
         raise InputError([str(error)]) from error
 
 
+@contextmanager
+def _certificates(
+    kubeconfig: str | None, context: str | None, namespace: str, secret: str, configuration: str
+) -> Iterator[Callable[[Aims | None, Tell | None], Keeper]]:
+    """Give what makes a keeper; without aims and voice, one that only looks."""
+    try:
+        with closing(connect(kubeconfig, context)) as client:
+            ports = SecretStore(client, namespace, secret), BundleStore(client, configuration)
+            clocks = Clocks(lambda: datetime.now(UTC), time.monotonic)
+
+            def make(aims: Aims | None, tell: Tell | None) -> Keeper:
+                some = aims or Aims(names=frozenset({configuration}))
+                return Keeper(*ports, some, tell or (lambda *_, **__: None), clocks)
+
+            yield make
+    except KubeError as error:
+        raise InputError([str(error)]) from error
+
+
 COMMANDS: Final[Mapping[str, click.Command]] = {
+    "certs": make_certs_command(_certificates),
     "doctor": make_doctor_command(_examine),
     "nodes": make_nodes_command(_read_nodes),
     "rejections": make_rejections_command(Cluster(_read, _follow, _delete)),

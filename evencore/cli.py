@@ -9,6 +9,7 @@ from __future__ import annotations
 import signal
 import sys
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -18,18 +19,21 @@ from evencore.explain_command import make_explain_command
 from evencore.terminal import Group, fail
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from certs.follower import Follower
     from evencore.domain.policy import Policy
     from evencore.domain.snapshot import Snapshot
     from evencore.settings import ControllerSettings, WebhookSettings
-    from webhook.gunicorn_conf import Served, Serving
+    from evencore.webhook_certificate import Followed
+    from webhook.gunicorn_conf import Served, Server, Serving
+    from webhook.probes import Check
 
 FILE = click.Path(dir_okay=False)
 
 
-_FOR_ADMINS = ("doctor", "nodes", "rejections", "simulate", "uninstall")
+_FOR_ADMINS = ("certs", "doctor", "nodes", "rejections", "simulate", "uninstall")
 
 
 class _Commands(Group):
@@ -65,6 +69,10 @@ def main() -> None:
 @click.option("--bind", multiple=True, metavar="ADDRESS:PORT", help="Where to listen. Repeatable.")
 @click.option("--tls-cert", type=FILE, help="Serving certificate (PEM), watched for changes.")
 @click.option("--tls-key", type=FILE, help="Its key (PEM).")
+@click.option("--cert-secret", metavar="NAME", help="Serve what this Secret holds instead.")
+@click.option(
+    "--cert-directory", metavar="DIR", help="Where to write that. Default: a new one, in memory."
+)
 @click.option("--policy", type=FILE, help="Policy file (YAML).")
 @click.option(
     "--snapshot",
@@ -102,9 +110,25 @@ def webhook(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever wa
     logs.set_up(settings.log_level, settings.log_format)
     log = logs.logger()
     log.info("starting", settings=settings.model_dump(mode="json"), policy=policy.as_written())
-    if settings.tls_cert is None:
+    (followed,) = _all(lambda: _follow(settings))
+    if followed is not None:
+        volume = followed.volume
+        serving = replace(serving, certificate=volume.certificate, key=volume.key)
+    if serving.certificate is None:
         log.warning("serving plain HTTP: API servers call webhooks over HTTPS only")
-    Server(serving, lambda: _serve(policy, make_source(policy))).run()
+    checks: dict[str, Check] = {}
+    follower = followed.follower if followed else None
+
+    def serve() -> Served:
+        """Put one worker together: this runs after the fork."""
+        if follower is not None:
+            follower.start()
+        return _serve(policy, make_source(policy), checks)
+
+    server = Server(serving, serve)
+    if follower is not None:
+        checks["certificate"] = _served_certificate(follower, server)
+    server.run()
 
 
 @main.command()
@@ -118,6 +142,17 @@ def webhook(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever wa
 @click.option("--workers", metavar="N", help="Threads that write. Default: 4.")
 @click.option("--writes-per-second", metavar="N", help="At most. Default: 20.")
 @click.option("--write-burst", metavar="N", help="At once, after a rest. Default: 40.")
+@click.option(
+    "--certs", metavar="WHO", help="self: we make certificates; external: others. Default: self."
+)
+@click.option("--cert-secret", metavar="NAME", help="Where. Default: evencore-webhook-tls.")
+@click.option("--webhook-configuration", metavar="NAME", help="Trusts them. Default: evencore.")
+@click.option("--webhook-service", metavar="NAME", help="Shows them. Default: evencore-webhook.")
+@click.option("--cert-names", multiple=True, metavar="NAME", help="Names beside that. Repeatable.")
+@click.option("--ca-life", metavar="TIME", help="Of an authority. Default: 8760h.")
+@click.option("--cert-life", metavar="TIME", help="Of a certificate. Default: 720h.")
+@click.option("--cert-spread", metavar="TIME", help="Until all heard of a write. Default: 60s.")
+@click.option("--cert-overlap", metavar="TIME", help="Of two authorities. Default: 24h.")
 @click.option("--log-level", metavar="LEVEL", help="debug, info, warning or error. Default: info.")
 @click.option("--log-format", metavar="FORMAT", help="auto, console or json. Default: auto.")
 def controller(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever was written
@@ -127,6 +162,7 @@ def controller(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever
     Several may run; one works, the others wait. It exits with 1 if it loses its Lease.
     """
     from controller import wiring
+    from controller.certificates import aims_of
     from controller.probes import create_app, serve
     from evencore import logs, metrics
     from evencore.kube.client import connect
@@ -135,9 +171,10 @@ def controller(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever
 
     (settings,) = _all(lambda: load(ControllerSettings, flags))
     kubeconfig = str(settings.kubeconfig) if settings.kubeconfig else None
-    policy, client = _all(
+    policy, client, _ = _all(
         lambda: _policy(settings),
         lambda: connect(kubeconfig, settings.context, agent=NAME),
+        lambda: aims_of(settings),
     )
     logs.set_up(settings.log_level, settings.log_format)
     logs.logger().info(
@@ -184,6 +221,21 @@ def _serving(settings: WebhookSettings) -> Serving:
         drain_seconds=settings.drain_seconds,
         closing_seconds=settings.closing_seconds,
     )
+
+
+def _follow(settings: WebhookSettings) -> Followed | None:
+    """Prepare to serve what a Secret holds, if that is wanted. Raises NoConfiguration, ValueError.
+
+    Its client opens no connection before the worker's thread does.
+    """
+    from evencore.kube.client import connect
+    from evencore.webhook_certificate import follow
+
+    if settings.cert_secret is None:
+        return None
+    kubeconfig = str(settings.kubeconfig) if settings.kubeconfig else None
+    client = connect(kubeconfig, settings.context)
+    return follow(client, settings.namespace, settings.cert_secret, settings.cert_directory)
 
 
 def _check_certificate(settings: WebhookSettings) -> None:
@@ -272,7 +324,20 @@ def _from_cluster(settings: WebhookSettings) -> Callable[[Policy], Source]:
     return start
 
 
-def _serve(policy: Policy, source: Source) -> Served:
+def _served_certificate(follower: Follower, server: Server) -> Check:
+    """Make the check that a certificate is served, not only in its files."""
+
+    def missing() -> str | None:
+        why = follower.missing()
+        if why is None:
+            # Files are looked at every second; who hears that we are ready may call at once.
+            server.refresh_certificate()
+        return why
+
+    return missing
+
+
+def _serve(policy: Policy, source: Source, checks: Mapping[str, Check]) -> Served:
     """Put one worker together: this runs after the fork."""
     from evencore import logs, metrics
     from webhook.app import Dependencies, create_asgi
@@ -281,7 +346,7 @@ def _serve(policy: Policy, source: Source) -> Served:
     from webhook.probes import Readiness
     from webhook.record import Recorder
 
-    readiness = Readiness({"snapshot": source.missing})
+    readiness = Readiness({**checks, "snapshot": source.missing})
     metrics.SYNCED.set_function(lambda: 0 if source.missing() else 1)
     answer = Mutator(policy, source.snapshot, source.now, Recorder(logs.logger()))
     app = create_asgi(

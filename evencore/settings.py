@@ -10,12 +10,15 @@ from __future__ import annotations
 import os
 import re
 import socket
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from uuid import uuid4
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from evencore.domain.policy import Duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,6 +49,10 @@ class WebhookSettings(_Settings):
     # served within a second, without a restart.
     tls_cert: Path | None = None
     tls_key: Path | None = None
+    # Or the Secret that holds them, in our own namespace, and where to write what is read: a
+    # directory of our own; by default a new one, in memory where that is possible.
+    cert_secret: str | None = None
+    cert_directory: Path | None = None
     # The policy file (YAML); without it the defaults hold.
     policy: Path | None = None
     # Dumps to answer from instead of a cluster.
@@ -64,14 +71,18 @@ class WebhookSettings(_Settings):
     @field_validator("bind", "snapshot", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        return tuple(part for part in map(str.strip, value.split(",")) if part)
+        return _parts(value)
 
     @model_validator(mode="after")
     def _together(self) -> WebhookSettings:
         if (self.tls_cert is None) != (self.tls_key is None):
             raise ValueError("--tls-cert and --tls-key: give both, or neither for plain HTTP")
+        if self.cert_secret and self.tls_cert:
+            raise ValueError("--cert-secret: give it or --tls-cert and --tls-key")
+        if self.cert_secret and self.snapshot:
+            raise ValueError("--cert-secret is read from a cluster, --snapshot answers without one")
+        if self.cert_directory and not self.cert_secret:
+            raise ValueError("--cert-directory is for what is read from --cert-secret")
         if self.snapshot and (self.kubeconfig or self.context):
             raise ValueError(
                 "--snapshot answers without a cluster: give it or --kubeconfig and --context"
@@ -99,6 +110,35 @@ class ControllerSettings(_Settings):
     # Never faster than this, whatever happens.
     writes_per_second: Annotated[float, Field(gt=0, le=1000)] = 20.0
     write_burst: Annotated[int, Field(ge=1, le=1000)] = 40
+    # Who looks after the webhook's certificate: we, or somebody else, so that we write nothing.
+    certs: Literal["self", "external"] = "self"
+    # The Secret that it is kept in, in our own namespace, and the webhook configuration whose
+    # caBundle is written.
+    cert_secret: str = "evencore-webhook-tls"  # noqa: S105  a name
+    webhook_configuration: str = "evencore"
+    # The Service by which API servers call the webhook, and what else it is called by: DNS names
+    # and IP addresses, separated by commas in the environment.
+    webhook_service: str = "evencore-webhook"
+    cert_names: Annotated[tuple[str, ...], NoDecode] = ()
+    # How long authorities and certificates live; both are renewed at two thirds of it.
+    ca_life: Duration = timedelta(days=365)
+    cert_life: Duration = timedelta(days=30)
+    # So long after a write all API servers and webhooks have heard of it, and so long after the
+    # last certificate of an old authority that one is trusted.
+    cert_spread: Duration = timedelta(seconds=60)
+    cert_overlap: Duration = timedelta(hours=24)
+
+    @field_validator("cert_names", mode="before")
+    @classmethod
+    def _split_names(cls, value: object) -> object:
+        return _parts(value)
+
+
+def _parts(value: object) -> object:
+    """Split a list that is written with commas, as the environment has it."""
+    if not isinstance(value, str):
+        return value
+    return tuple(part for part in map(str.strip, value.split(",")) if part)
 
 
 S = TypeVar("S", bound=_Settings)

@@ -95,9 +95,11 @@ class CurrentContext:
         self._files = files
         self._load = load
         self._failure: str | None = None
-        real, self._version = self._look()
-        self.base = load(real)
-        self._current = load(real)
+        try:
+            self.base, self._current, self._version = self._begin()
+        except CertificateError:
+            # As in `refresh`: they may be swapped under our hands at the very start.
+            self.base, self._current, self._version = self._begin()
         self.base.sni_callback = self._choose
 
     @property
@@ -119,6 +121,10 @@ class CurrentContext:
             except CertificateError as error:
                 self._report(str(error))
                 return False
+
+    def _begin(self) -> tuple[ssl.SSLContext, ssl.SSLContext, Version]:
+        real, version = self._look()
+        return self._load(real), self._load(real), version
 
     def _renew(self) -> bool:
         real, version = self._look()

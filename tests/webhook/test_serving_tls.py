@@ -275,3 +275,19 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, authority: Authorit
     files.key.mkdir()
     with pytest.raises(CertificateError, match=r"cannot read .*tls\.key: Is a directory; mount"):
         load_context(files)
+
+
+def test_files_that_are_swapped_at_the_very_start_are_looked_at_again(
+    volume: SecretVolume, authority: Authority
+) -> None:
+    fresh = authority.issue()
+    loads = []
+
+    def load(files: CertificateFiles) -> ssl.SSLContext:
+        if not loads:
+            volume.write(fresh)  # removes the files that were to be loaded
+        loads.append(files)
+        return load_context(files)
+
+    current = CurrentContext(files_of(volume), load)
+    assert serial(current.base, authority) == fresh.serial
