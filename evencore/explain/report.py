@@ -126,6 +126,9 @@ def explain(
     )
 
 
+_NO_TEXT = " is not text"  # off, 3 and 1e3 in YAML, for people most of the time
+
+
 def _pod(found: FoundPod, policy: Policy, surveyor: Surveyor, kubelets: Kubelets) -> PodReport:
     snapshot = surveyor.snapshot
     pod, problems = read(PodView, found.pod)
@@ -135,7 +138,8 @@ def _pod(found: FoundPod, policy: Policy, surveyor: Surveyor, kubelets: Kubelets
     if problems or amounts is None:
         # As the webhook: what is read only in part is not decided about.
         admission = _admission(found.namespace, policy, snapshot)
-        return PodReport(found, Outcome.UNREADABLE, "", problems=problems, admission=admission)
+        told = tuple(f"{one}: quote it" if one.endswith(_NO_TEXT) else one for one in problems)
+        return PodReport(found, Outcome.UNREADABLE, "", problems=told, admission=admission)
     decision = decide(pod, found.namespace, policy, snapshot, surveyor.now)
     patch = tuple(operations(pod, decision))
     if decision.left_alone:

@@ -134,6 +134,13 @@ def test_wrong_usage(args: tuple[str, ...], want: str) -> None:
     assert want in result.stderr
 
 
+def test_what_yaml_takes_for_no_text_is_to_be_quoted() -> None:
+    write("off.yaml", pod(annotations={"evencore.io/topology": False}))
+    result = run("-f", "off.yaml")
+    assert result.exit_code == 2
+    assert "metadata.annotations['evencore.io/topology'] is not text: quote it" in result.stdout
+
+
 def test_the_problems_of_all_files_are_told_at_once() -> None:
     write("policy.yaml", "cpu: rond-up\ncolour: red\n")
     write("nodes.json", "{")
