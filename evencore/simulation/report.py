@@ -171,7 +171,7 @@ def _daemons(pod: Object, rooms: Mapping[str, Room]) -> list[str | None]:
 
 def _fresh(pod: Object, owner: str) -> Object:
     """Return a pod that many can be made of: no uid of its own, and an owner with one."""
-    metadata = {key: value for key, value in pod["metadata"].items() if key != "uid"}
+    metadata = {key: value for key, value in map_at(pod, "metadata").items() if key != "uid"}
     references = metadata.get("ownerReferences")
     if isinstance(references, list):
         metadata["ownerReferences"] = [one | {"uid": one.get("uid") or owner} for one in references]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import jsonpatch
 
 from evencore.domain.decision import decide
+from evencore.domain.objects import map_at
 from evencore.domain.patching import operations
 from evencore.domain.rejection import rejection_of
 from evencore.domain.scope import takes_part
@@ -68,8 +69,8 @@ class Webhook:
         if not self.takes_part(namespace):
             return False
         failed = pod | {
-            "metadata": pod["metadata"] | {"uid": uid, "namespace": namespace},
-            "spec": pod["spec"] | {"nodeName": node},
+            "metadata": map_at(pod, "metadata") | {"uid": uid, "namespace": namespace},
+            "spec": map_at(pod, "spec") | {"nodeName": node},
             "status": {
                 "phase": "Failed",
                 "reason": refused.reason,

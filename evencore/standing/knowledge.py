@@ -39,6 +39,10 @@ ASSUMED: Final = (
 """What is taken for granted of every node that is known by its objects alone."""
 
 
+_MOST_CPUS: Final = 4096
+"""Of one NUMA node; the same that the annotation may tell."""
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """One way in which a node may be set up."""
@@ -118,6 +122,8 @@ def _numas(
         sizes = [capacity // len(given)] * len(given)
     if any(size is None or size < some for size, some in zip(sizes, given, strict=True)):
         return "more CPUs can be given out than it has, by what is told of its NUMA nodes"
+    if max(filter(None, sizes), default=0) > _MOST_CPUS:
+        return f"more than {_MOST_CPUS} CPUs in one NUMA node are taken for a mistake"
     rows = zip(ids, sizes, given, distances, strict=True)
     return tuple(Numa(id_, size or 0, some, far) for id_, size, some, far in rows)
 

@@ -1,4 +1,4 @@
-"""`evencore simulate` as people use it: a dump over the wire, the command, and what happens then."""
+"""`evencore simulate` as people use it: a dump over the wire, the command, and what came true."""
 
 from __future__ import annotations
 

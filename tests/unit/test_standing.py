@@ -141,6 +141,11 @@ VERDICTS: dict[str, tuple[Object, list[Object], Verdict]] = {
         [sized("n1", 47, **STATED, numa=[22, 24])],
         Unsure("nobody tells how its CPUs are spread over its NUMA nodes"),
     ),
+    "a number that no machine has": (
+        pod("p", 2),
+        [TOLD, numa("n1", (10**9, 10**9 - 2, 10**9 - 2), (24, 24, 24))],
+        Unsure("more than 4096 CPUs in one NUMA node are taken for a mistake"),
+    ),
     "no CPU is reserved": (
         pod("p", 2),
         [sized("n1", **STATED, numa=[24, 24])],
