@@ -24,6 +24,8 @@ _SIGNS = x509.KeyUsage(
 )
 
 HOST = "evencore-webhook.evencore.svc"
+INSTALLED = "evencore-webhook.evencore-system.svc"
+"""As the manifests in deploy/ have it."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +54,12 @@ class Authority:
         self.pem = self._certificate.public_bytes(serialization.Encoding.PEM).decode()
 
     def issue(self) -> Pair:
-        """Make a certificate for HOST and for loopback with a new EC P-256 key."""
+        """Make a certificate for HOST, INSTALLED and loopback with a new EC P-256 key."""
         key = ec.generate_private_key(ec.SECP256R1())
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, HOST)])
         # Loopback: an API server may be told to call a webhook there (clientConfig.url).
-        names = [x509.DNSName(HOST), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+        hosts = [x509.DNSName(HOST), x509.DNSName(INSTALLED)]
+        names = [*hosts, x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
         certificate = (
             _builder(name, self._name, key)
             .add_extension(x509.SubjectAlternativeName(names), critical=False)
