@@ -104,7 +104,9 @@ def _zone(zone: Object, numbers: dict[str, int]) -> Zone:
     distances = {
         numbers[text_at(one, "name")]: one["value"]
         for one in (costs if isinstance(costs, list) else ())
-        if text_at(one, "name") in numbers and isinstance(one.get("value"), int)
+        if isinstance(one, dict)
+        and text_at(one, "name") in numbers
+        and isinstance(one.get("value"), int)
     }
     own = numbers[text_at(zone, "name")]
     capacity, allocatable, available = (

@@ -230,3 +230,19 @@ NOTES: dict[str, tuple[list[Object], tuple[str, ...]]] = {
 @pytest.mark.parametrize(("objects", "said"), NOTES.values(), ids=NOTES)
 def test_what_was_assumed_is_told(objects: list[Object], said: tuple[str, ...]) -> None:
     assert notes(*objects) == said
+
+
+ODD: dict[str, Object] = {
+    "a zone without a name, costs that are none": {"type": "Node", "costs": [1, {"value": 1}]},
+    "a zone that is a number": {"type": 5, "resources": 7},
+    "resources that are none": {"name": "node-x", "type": "Node", "resources": [None, "cpu"]},
+}
+
+
+@pytest.mark.parametrize("zone", ODD.values(), ids=ODD)
+def test_an_odd_zone_makes_things_unknown_and_nothing_worse(zone: Object) -> None:
+    topology = {**ROOMY, "zones": [*ROOMY["zones"], zone, None]}
+    found = read_pod(pod("p", 2), "asked")
+    assert found
+    verdict = stand(Objects([sized("n1"), topology]), "n1").ask(found)
+    assert isinstance(verdict, Admitted | Unsure)
