@@ -76,7 +76,8 @@ class Reporter:
                 return None
             event, first = matter.event, not matter.written
         whom = f"{event.about.kind} {event.about.namespace}/{event.about.name}"
-        _log.info("%s: %s: %s (told %d times)", whom, event.reason, event.message, event.count)
+        again = f" (told {event.count} times)" if event.count > 1 else ""
+        _log.info("%s: %s: %s%s", whom, event.reason, event.message, again)
         outcome = self._writer.create_event(event) if first else self._writer.repeat_event(event)
         if first and isinstance(outcome, Conflict):  # our own, written by a try that got no answer
             outcome = self._writer.repeat_event(event)
