@@ -39,7 +39,7 @@ def reference(obj: Object) -> Object:
     found = {"kind": obj["kind"], "namespace": metadata.get("namespace"), "name": metadata["name"]}
     found |= {"uid": metadata["uid"], "apiVersion": obj["apiVersion"]}
     found["resourceVersion"] = metadata["resourceVersion"]
-    return {part: value for part, value in found.items() if value is not None}
+    return {part: value for part, value in found.items() if value}
 
 
 class Recorder:

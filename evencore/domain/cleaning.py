@@ -30,6 +30,8 @@ def superfluous(seen: Sequence[Seen], now: datetime, policy: Policy) -> list[str
     needed |= {one.uid for one in islice((o for o in live if o.released), MOST_TIMES)}
     most, on_node = rejections_to_maximum(policy.exclusions), dict[str, int]()
     for one in live:
+        if one.settling:
+            continue
         on_node[one.node] = on_node.get(one.node, 0) + 1
         if on_node[one.node] <= most:
             needed.add(one.uid)

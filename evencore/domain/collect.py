@@ -14,7 +14,7 @@ from evencore.domain.evidence import SETTLE, Ledger
 from evencore.domain.objects import items_of
 from evencore.domain.rejection import rejection_of
 from evencore.domain.snapshot import Nodes, Snapshot, maxima
-from evencore.domain.topology import node_facts, room_since
+from evencore.domain.topology import made_at, node_facts, room_since
 from evencore.domain.views import (
     EventView,
     LimitRangeView,
@@ -82,6 +82,9 @@ def collect(documents: Iterable[object], settle: timedelta = SETTLE) -> Collecte
             rejections.append(rejection_told)
         elif start := kubelet_start_in(said):
             ledger.kubelet_started(*start)
+    for view in views["Node"]:
+        if at := made_at(view):
+            ledger.node_made(_name(view), at)
     return Collected(
         Snapshot(
             Nodes(facts),

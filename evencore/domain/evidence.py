@@ -34,6 +34,9 @@ RAN: Final = timedelta(seconds=5)
 """An Event so long after status.startTime is of a pod that had been running: its kubelet restarted.
 For a new pod the kubelet writes both in the same breath."""
 
+FIRST: Final = timedelta(minutes=1)
+"""A kubelet that starts so soon after its node was made does not come back: nothing ran there."""
+
 SETTLE: Final = timedelta(minutes=2)
 """How long a kubelet that has started takes to admit what runs on its node once more."""
 
@@ -50,6 +53,7 @@ class Seen(NamedTuple):
     node: str
     reason: str
     released: bool  # the controller had let the pod go, in vain
+    settling: bool = False  # its kubelet had just started: it says nothing of the node's room
 
 
 class OnNode(NamedTuple):
@@ -67,6 +71,7 @@ class Evidence(NamedTuple):
     nodes: tuple[OnNode, ...] = ()
     times: tuple[datetime, ...] = ()
     failed_releases: tuple[datetime, ...] = ()
+    last: Seen | None = None
 
     @property
     def newest(self) -> datetime | None:
@@ -86,7 +91,8 @@ class Ledger:
     """All evidence. Threads may share it if they hand in a lock as `guard`.
 
     `settle`: what is rejected within this time after its node's kubelet started tells nothing about
-    capacity, for then all running pods go through admission again.
+    room on that node, for then all running pods go through admission again. It counts all the same
+    as one more failure of its owner: a loop is a loop.
     """
 
     def __init__(
@@ -101,6 +107,7 @@ class Ledger:
         # A pod that is deleted at once may be gone before its Event comes: they are two watches.
         self._gone: dict[str, _Known] = {}
         self._starts: dict[str, list[datetime]] = {}  # of each node's kubelet, oldest first
+        self._made: dict[str, datetime] = {}  # each node
 
     def pod(self, rejection: Rejection, now: datetime) -> None:
         """Take in a failed pod; one that does not say when it failed did so now."""
@@ -148,9 +155,16 @@ class Ledger:
                 return
             insort(starts, at)
             del starts[:-_STARTS]
-            for known in self._known.values():
-                if (witness := known.witness) and witness.node == node:
-                    self._book(known)
+            self._judge_anew(node)
+
+    def node_made(self, node: str, at: datetime) -> None:
+        """Take in when a node was made: the first start of its kubelet is nothing special."""
+        with self._guard:
+            if self._made.get(node) == at:
+                return
+            self._made[node] = at
+            if node in self._starts:
+                self._judge_anew(node)
 
     def of(self, owner: str, now: datetime) -> Evidence:
         """Return the evidence of one owner (`owner_key`) as of `now`."""
@@ -197,9 +211,14 @@ class Ledger:
             self._known[uid] = known
         return known
 
+    def _judge_anew(self, node: str) -> None:
+        for known in list(self._known.values()):
+            if (witness := known.witness) and witness.node == node:
+                self._book(known)
+
     def _book(self, known: _Known) -> None:
         """Make the books say of one pod what its witnesses tell now; forget it if none is left."""
-        wanted = known.seen if known.owner and self._counts(known) else None
+        wanted = self._seen(known) if known.owner else None
         if known.booked != (known.owner, wanted):
             self._strike(known)
             if wanted:
@@ -219,16 +238,23 @@ class Ledger:
         if not books.all:
             del self._owners[owner]
 
-    def _counts(self, known: _Known) -> bool:
+    def _seen(self, known: _Known) -> Seen | None:
+        """Return what the books are to say of a pod; None if it does not count."""
+        told = known.witness
         # The Event first: startTime is older than the rejection if the pod had been running.
-        witness = known.event or known.pod
-        if witness is None:
-            return False
-        if known.started and witness.at - known.started > RAN:
-            return False
+        happened = known.event or known.pod
+        if told is None or happened is None:
+            return None
+        if known.started and happened.at - known.started > RAN:
+            return None
         # Differences: a sum could leave the range of datetime, and anybody can write an Event.
-        starts = self._starts.get(witness.node, ())
-        return not any(_ZERO <= witness.at - start < self._settle for start in starts)
+        made = self._made.get(happened.node)
+        settling = any(
+            _ZERO <= happened.at - start < self._settle
+            for start in self._starts.get(happened.node, ())
+            if made is None or start - made > FIRST
+        )
+        return Seen(told.at, known.uid, told.node, told.reason, known.released, settling)
 
 
 _ZERO = timedelta(0)
@@ -259,11 +285,6 @@ class _Known:
     def witness(self) -> _Witness | None:
         return self.pod or self.event
 
-    @property
-    def seen(self) -> Seen | None:
-        told = self.witness
-        return Seen(told.at, self.uid, told.node, told.reason, self.released) if told else None
-
 
 @dataclass(slots=True)
 class _Owner:
@@ -275,16 +296,27 @@ class _Owner:
     nodes: list[tuple[datetime, str]] = field(default_factory=list)  # newest on each node
 
     def add(self, seen: Seen) -> None:
+        insort(self.all, seen)
+        if seen.released:
+            insort(self.released, seen)
+        if not seen.settling:
+            self._add_to_node(seen)
+
+    def remove(self, seen: Seen) -> None:
+        _drop(self.all, seen)
+        if seen.released:
+            _drop(self.released, seen)
+        if not seen.settling:
+            self._remove_from_node(seen)
+
+    def _add_to_node(self, seen: Seen) -> None:
         there = self.on_node.setdefault(seen.node, [])
         if there:
             _drop(self.nodes, (there[-1].at, seen.node))
         insort(there, seen)
         insort(self.nodes, (there[-1].at, seen.node))
-        insort(self.all, seen)
-        if seen.released:
-            insort(self.released, seen)
 
-    def remove(self, seen: Seen) -> None:
+    def _remove_from_node(self, seen: Seen) -> None:
         there = self.on_node[seen.node]
         _drop(self.nodes, (there[-1].at, seen.node))
         _drop(there, seen)
@@ -292,9 +324,6 @@ class _Owner:
             insort(self.nodes, (there[-1].at, seen.node))
         else:
             del self.on_node[seen.node]
-        _drop(self.all, seen)
-        if seen.released:
-            _drop(self.released, seen)
 
     def evidence(self, now: datetime) -> Evidence:
         since = now - MEMORY
@@ -309,6 +338,7 @@ class _Owner:
             tuple(nodes),
             _newest(self.all, since, now),
             _newest(self.released, since, now),
+            self.all[-1] if self.all and self.all[-1].at >= since else None,
         )
 
 

@@ -121,6 +121,11 @@ def node_facts(node: NodeView, topology: TopologyView | None = None) -> NodeFact
     )
 
 
+def made_at(node: NodeView) -> datetime | None:
+    """Return when a node joined."""
+    return read_time(node.metadata.creation_timestamp) if node.metadata else None
+
+
 def room_since(node: NodeView) -> datetime | None:
     """Return since when there has been more room on a node: what it rejected before is no news.
 

@@ -138,7 +138,9 @@ def _often(evidence: Evidence, kind: str, now: datetime, holds: Holds) -> str | 
     recent = sum(now - at < holds.within for at in evidence.times)
     if recent < enough:
         return None
-    last = evidence.nodes[0]
+    last = evidence.last
+    if last is None:
+        return None
     number = f"{recent} or more rejections" if recent == MOST_TIMES else count(recent, "rejection")
     return f"{number} within {duration(holds.within)}, the last on {last.node}: {last.reason}"
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evencore.domain.evidence import Ledger
 from evencore.domain.snapshot import Nodes, Snapshot, maxima
-from evencore.domain.topology import node_facts, room_since
+from evencore.domain.topology import made_at, node_facts, room_since
 from evencore.domain.views import LimitRangeView, NamespaceView, NodeView
 from evencore.kube.source import LIMIT_RANGES, NAMESPACES, NODES, ClusterSource, Kind
 from evencore.kube.witnesses import WITNESSES, Witnesses
@@ -103,6 +103,8 @@ class LiveSnapshot:
         """Note since when there is more room on a node; only the thread of the nodes writes."""
         node = after or before
         name = (node.metadata.name if node and node.metadata else None) or ""
+        if after and (at := made_at(after)):
+            self._snapshot.evidence.node_made(name, at)
         since = room_since(after) if after else None
         if since:
             self._rooms[name] = since

@@ -22,7 +22,7 @@ from evencore.domain.rejection import (
     rejection_of,
 )
 from evencore.domain.snapshot import Nodes, Snapshot
-from evencore.domain.topology import node_facts, room_since
+from evencore.domain.topology import made_at, node_facts, room_since
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -66,6 +66,9 @@ def picture_of(objects: Objects, policy: Policy, now: datetime) -> Picture:
         Ledger(policy.rejections.after_kubelet_start),
         {name: since for name, node in named.items() if (since := room_since(node))},
     )
+    for name, node in named.items():
+        if at := made_at(node):
+            snapshot.evidence.node_made(name, at)
     picture = Picture(snapshot, policy, now, newcomer=_newest(named))
     outside = _failed(picture, objects.failed)
     _events(picture, (t for event in objects.events if (t := told(event))), outside)

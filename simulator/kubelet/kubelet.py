@@ -81,6 +81,7 @@ class Kubelet:
 
     def restart(self) -> None:
         """Do what a new kubelet process does: all running pods go through admission again."""
+        self._send(self._voice.born())
         here = {
             record.object["metadata"]["uid"]: record.object
             for record in self._store.table(PODS).records()

@@ -78,6 +78,19 @@ class Voice:
         if known is not None and key is not None:
             known[told] = key
 
+    async def born(self) -> None:
+        """Say that the kubelet has started.
+
+        As BirthCry does (pkg/kubelet/kubelet.go): about a Node whose uid is its name, for the
+        kubelet does not know the real one yet.
+        """
+        about = {
+            "apiVersion": "",
+            "kind": NODES.kind,
+            "metadata": {"name": self._name, "uid": self._name, "resourceVersion": ""},
+        }
+        await self.tell(about, Told("Normal", "Starting", "Starting kubelet."))
+
     async def delete(self, key: Key, uid: str) -> None:
         """Delete a pod for good: all its containers have ended."""
         try:

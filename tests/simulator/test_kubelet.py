@@ -94,7 +94,10 @@ def test_a_rejected_pod_to_the_letter(amount: str, reason: str, message: str) ->
         "reportingInstance": "autokh-1",
         "type": "Warning",
     }
-    assert [one["reason"] for one in cluster.events()] == ["Scheduled", reason]
+    assert [one["reason"] for one in cluster.events() if one["involvedObject"]["name"] == "p"] == [
+        "Scheduled",
+        reason,
+    ]
 
 
 def test_a_rejected_pod_is_never_tried_again_but_its_containers_are_missed_after_a_restart() -> (
@@ -270,6 +273,18 @@ def test_more_pods_than_the_node_takes() -> None:
 def affinity(key: str, operator: str, *values: str) -> dict[str, Any]:
     term = {"matchExpressions": [{"key": key, "operator": operator, "values": list(values)}]}
     return {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [term]}}}
+
+
+def test_each_start_of_a_kubelet_is_told() -> None:
+    cluster = Cluster()
+    cluster.run()
+    cluster.fleet["autokh-1"].restart()
+    cluster.run()
+    told = cluster.events("Starting")
+    assert [event["involvedObject"] for event in told] == [
+        {"kind": "Node", "name": name, "uid": name} for name in ("autokh-1", "autokh-1", "autokh-2")
+    ]
+    assert {event["message"] for event in told} == {"Starting kubelet."}
 
 
 def test_a_restart_kills_pods_whose_affinity_no_longer_holds_and_no_others() -> None:

@@ -59,6 +59,14 @@ def test_how_many_rejections_make_the_longest_exclusion(times: Exclusions, numbe
     assert rejections_to_maximum(times) == number
 
 
+def test_rejections_that_say_nothing_of_a_node_do_not_crowd_out_those_that_do() -> None:
+    settling = [seen(n, n * SECOND, "n1")._replace(settling=True) for n in range(10)]
+    telling = seen(99, 100 * SECOND, "n1")
+    gone = cleaned([telling, *settling], Policy(rejections=Rejections(keep=0)))
+    assert telling.uid not in gone
+    assert len(gone) == 7  # the newest three make a loop
+
+
 _seconds = st.integers(0, 5000) | st.integers(0, 60)
 _rejections = st.lists(st.tuples(_seconds, st.sampled_from(NODES), st.booleans()), max_size=60).map(
     lambda told: [
@@ -88,7 +96,7 @@ _FLOCK = [HeldPod(NOW + 4000 * SECOND, "held")]
 def read_anew(rejections: list[Seen]) -> Ledger:
     """Return what a process knows that starts and reads these pods."""
     ledger = Ledger()
-    for at, uid, node, reason, released in rejections:
+    for at, uid, node, reason, released, _ in rejections:
         found = Rejection(uid, "rs-1", node, Kind.NO_ALIGNED_NUMA, reason, at, released=released)
         ledger.pod(found, NOW)
     return ledger

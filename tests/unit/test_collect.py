@@ -136,6 +136,6 @@ def test_events_tell_of_pods_that_are_gone() -> None:
 
 def test_events_tell_of_kubelets_that_started() -> None:
     start = said("Starting", {"kind": "Node", "name": "n1"}) | {"kind": "Event"}
-    assert not collect([failed("n1").obj, start]).snapshot.evidence.owners()
+    assert not collect([failed("n1").obj, start]).snapshot.evidence.of("rs-1", NOW).nodes
     settled = collect([failed("n1").obj, start], settle=timedelta(seconds=30))
     assert settled.snapshot.evidence.owners() == ["rs-1"]

@@ -130,8 +130,10 @@ def test_nodes_that_can_never_admit_a_pod_are_kept_out(built: Pod, want: list[st
 def test_who_fits_nowhere_is_told() -> None:
     known = snapshot(*MIXED[:2])
     assert admit(pod().cpu("100"), known).warnings == [
-        "no known node can ever admit this pod: "
-        "100 CPUs in one container and 100 in all; at most 22 and 46"
+        (
+            "no known node can ever admit this pod: "
+            "100 CPUs in one container and 100 in all; at most 22 and 46"
+        )
     ]
 
 

@@ -117,12 +117,16 @@ def test_a_pod_that_had_been_running_teaches_nothing() -> None:
     ("after", "counts"),
     [(-SECOND, True), (0 * SECOND, False), (119 * SECOND, False), (120 * SECOND, True)],
 )
-def test_soon_after_a_kubelet_started_nothing_is_learnt(after: timedelta, *, counts: bool) -> None:
+def test_soon_after_a_kubelet_started_its_node_is_not_judged_but_a_loop_is_a_loop(
+    after: timedelta, *, counts: bool
+) -> None:
     ledger = Ledger()
     ledger.pod(of_pod(at=NOW + after), NOW + after)
     ledger.kubelet_started("n1", NOW)
     ledger.kubelet_started("n2", NOW + after)
-    assert bool(ledger.owners()) is counts
+    found = ledger.of("rs-1", NOW + after)
+    assert bool(found.nodes) is counts
+    assert len(found.times) == 1
 
 
 def test_another_start_does_not_bring_back_what_came_after_the_first() -> None:
@@ -131,7 +135,25 @@ def test_another_start_does_not_bring_back_what_came_after_the_first() -> None:
     ledger.kubelet_started("n1", NOW - SECOND)
     for minutes in range(3, 20, 3):  # it starts again and again
         ledger.kubelet_started("n1", NOW + minutes * MINUTE)
-        assert ledger.owners() == []
+        assert ledger.of("rs-1", NOW).nodes == ()
+
+
+@pytest.mark.parametrize("first", ["node", "start", "pod"])
+def test_the_first_start_of_a_kubelet_is_nothing_special(first: str) -> None:
+    """A node that has just joined may well be where the loop begins."""
+    tell = {
+        "node": lambda ledger: ledger.node_made("n1", NOW - 3 * SECOND),
+        "start": lambda ledger: ledger.kubelet_started("n1", NOW - 4 * SECOND),
+        "pod": lambda ledger: ledger.pod(of_pod(at=NOW), NOW),
+    }
+    ledger = Ledger()
+    tell.pop(first)(ledger)
+    for one in tell.values():
+        one(ledger)
+    assert nodes(ledger.of("rs-1", NOW)) == [("n1", 1)]
+    ledger.kubelet_started("n1", NOW + 61 * SECOND)
+    ledger.pod(of_pod("u2", NOW + 62 * SECOND), NOW)
+    assert nodes(ledger.of("rs-1", NOW + MINUTE)) == [("n1", 1)]
 
 
 @pytest.mark.parametrize(

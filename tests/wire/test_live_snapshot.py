@@ -185,7 +185,7 @@ def test_an_event_tells_of_a_stateful_sets_pod_that_is_gone(server: ScriptedServ
         assert [r.uid for r in live().evidence.all_of("StatefulSet/apps/web")] == ["u1"]
 
 
-def test_what_a_kubelet_rejects_when_it_has_just_started_is_no_evidence(
+def test_what_a_kubelet_rejects_when_it_has_just_started_says_nothing_of_its_node(
     server: ScriptedServer,
 ) -> None:
     _empty(server, PODS)
@@ -195,7 +195,7 @@ def test_what_a_kubelet_rejects_when_it_has_just_started_is_no_evidence(
     server.script(f"{EVENTS}?reason=Starting,involvedObject.kind=Node", a_list([start]))
     with _live(server) as live:
         _until(lambda: live.missing() is None)
-        assert [r.node for r in live().evidence.all_of("rs-1")] == ["n2"]
+        assert [n.node for n in live().evidence.of("rs-1", NOW).nodes] == ["n2"]
 
 
 def test_another_pod_of_the_same_name_leaves_the_first_behind(server: ScriptedServer) -> None:
