@@ -1,4 +1,4 @@
-"""The overlay for cert-manager: who makes certificates, who reads them, and who may not any more."""
+"""The overlay for cert-manager: who makes certificates, who reads them, who may not any more."""
 
 from __future__ import annotations
 
