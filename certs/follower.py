@@ -106,7 +106,8 @@ class Follower:
             try:
                 self._volume.write(pair)
             except OSError as error:
-                return f"{error.filename or self._volume.certificate}: {error.strerror}"
+                # Not its own file name: each try has another, and this is to be said once.
+                return f"{self._volume.certificate} cannot be written: {error.strerror}"
             _log.info("serving the certificate that ends %s", stamp(leaf.certificate.expires))
         self._serves(leaf)
         return ""

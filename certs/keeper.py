@@ -176,8 +176,8 @@ class Keeper:
             if self._say(logging.ERROR, text):
                 self._tell(seen.secret.uid, names.CERTIFICATES_NOT_KEPT, text, warning=True)
             return TICK_S
-        self._say(logging.INFO, f"{reason}: {why}")
-        self._tell(seen.secret.uid, reason, why)
+        self._said = ""
+        self._tell(seen.secret.uid, reason, why)  # which logs it as well
         return 0.0
 
     def _note(self, seen: Seen) -> None:
