@@ -16,7 +16,7 @@ from evencore.domain.quantity import parse_nanos
 from evencore.domain.text import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 class FileError(ValueError):
@@ -45,8 +45,28 @@ def _quantity(value: object) -> str:
 Quantity = Annotated[str, BeforeValidator(_quantity)]
 
 M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
 
 _KEY: Final = "[key]"  # how pydantic says that the key itself is wrong, and not its value
+
+
+def beside(problems: Sequence[str], value: object, validate: Callable[[object], T]) -> T:
+    """Validate; what is wrong is told together with problems of the whole that were found before.
+
+    For validators that wrap others: behind them they would not be run if anything is wrong, and
+    people would hear of `problems` a round later.
+    """
+    found: list[Any] = []
+    try:
+        made = validate(value)
+    except ValidationError as error:
+        found += error.errors(include_url=False)
+    else:
+        if not problems:
+            return made
+    for problem in problems:
+        found.append({"type": "value_error", "input": value, "ctx": {"error": ValueError(problem)}})
+    raise ValidationError.from_exception_data("", found)
 
 
 def checked(model: type[M], value: object, source: str) -> M:

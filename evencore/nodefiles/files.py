@@ -11,7 +11,17 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    field_validator,
+)
 
 from evencore.domain.kubelet import cpuset
 from evencore.domain.kubelet.managers import Managers
@@ -19,7 +29,7 @@ from evencore.domain.kubelet.refusals import StartError
 from evencore.domain.quantity import parse_nanos
 from evencore.nodefiles.machine import Plan, build
 from evencore.nodefiles.settings import KubeletFile
-from evencore.strict import Quantity, Strict, checked
+from evencore.strict import Quantity, Strict, beside, checked
 
 if TYPE_CHECKING:
     from evencore.domain.kubelet.config import Config
@@ -42,7 +52,7 @@ _MOST_NUMA = 16  # hints look at all sets of them
 class MachineFile(Strict):
     """The hardware of a node."""
 
-    sockets: Some = 1
+    sockets: Annotated[int, Field(ge=1, le=_MOST_NUMA)] = 1
     cores_per_socket: Some = 8
     threads_per_core: Literal[1, 2, 4, 8] = 2
     numa_nodes_per_socket: Some = 1
@@ -55,22 +65,25 @@ class MachineFile(Strict):
     siblings: Literal["apart", "adjacent"] = "apart"
     memory: Quantity = "64Gi"
 
-    @model_validator(mode="after")
-    def _divides(self) -> MachineFile:
-        if self.cores_per_socket % self.numa_nodes_per_socket:
-            raise ValueError(
-                f"coresPerSocket ({self.cores_per_socket}) must be a multiple of "
-                f"numaNodesPerSocket ({self.numa_nodes_per_socket})"
-            )
-        per_node = self.cores_per_socket // self.numa_nodes_per_socket
-        if per_node % (self.cores_per_l3 or 1):
-            raise ValueError(
-                f"the {per_node} cores of a NUMA node must be a multiple of "
-                f"coresPerL3 ({self.cores_per_l3})"
-            )
-        if self.sockets * self.numa_nodes_per_socket > _MOST_NUMA:
-            raise ValueError(f"more than {_MOST_NUMA} NUMA nodes are too many")
-        return self
+    # These look only at fields above theirs, not at the whole: so they are told beside mistakes in
+    # other fields, and not a round later.
+    @field_validator("numa_nodes_per_socket")
+    @classmethod
+    def _sockets_divide(cls, count: int, info: ValidationInfo) -> int:
+        cores, sockets = info.data.get("cores_per_socket"), info.data.get("sockets")
+        if sockets and sockets * count > _MOST_NUMA:
+            raise ValueError(f"must be at most {_MOST_NUMA // sockets} with {sockets} sockets")
+        if cores and cores % count:
+            raise ValueError(f"must divide coresPerSocket ({cores})")
+        return count
+
+    @field_validator("cores_per_l3")
+    @classmethod
+    def _numa_nodes_divide(cls, count: int | None, info: ValidationInfo) -> int | None:
+        cores, numa = info.data.get("cores_per_socket"), info.data.get("numa_nodes_per_socket")
+        if cores and numa and cores // numa % (count or 1):
+            raise ValueError(f"must divide the {cores // numa} cores of a NUMA node")
+        return count
 
     def build(self) -> Machine:
         """Make the machine; all nodes of one kind share it."""
@@ -108,43 +121,13 @@ class Taint(Strict):
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
 
 
-class NodeFile(Strict):
-    """Some nodes of one kind."""
+class _Named(BaseModel):
+    """What a node or several are called, whatever else is said of them."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     name: Name
     count: Annotated[int, Field(ge=1, le=10_000)] = 1
-    machine: MachineFile = MachineFile()
-    kubelet: KubeletFile = KubeletFile()
-    delays: Delays = Delays()
-    labels: dict[str, str] = Field(default_factory=dict)
-    taints: list[Taint] = Field(default_factory=list)
-
-    @model_validator(mode="after")
-    def _starts(self) -> NodeFile:
-        """Refuse settings with which the kubelet would not start on this machine."""
-        built = self.machine.build()
-        unknown = self.kubelet.reserved_system_cpus & ~built.cpus
-        if unknown:
-            raise ValueError(
-                f"reservedSystemCPUs has CPUs that are not there: {cpuset.show(unknown)}"
-            )
-        if self.config().kept_millis > built.cpus.bit_count() * 1000:
-            raise ValueError("more CPU is reserved than there is")
-        for one in self.kubelet.reserved_memory:
-            if one.numa_node not in built.numas:
-                raise ValueError(
-                    f"reservedMemory has a NUMA node that is not there: {one.numa_node}"
-                )
-        if self.kubelet.static:
-            try:
-                Managers(built, self.config())
-            except StartError as error:
-                raise ValueError(f"the kubelet would not start: {error}") from error
-        return self
-
-    def config(self) -> Config:
-        """Give the settings that decide about admission."""
-        return self.kubelet.config(len(self.machine.build().numas))
 
     def names(self) -> list[str]:
         """Give the names of the nodes: the name itself for one, numbered from 1 for several."""
@@ -153,20 +136,75 @@ class NodeFile(Strict):
         return [f"{self.name}-{number}" for number in range(1, self.count + 1)]
 
 
+class NodeFile(_Named, Strict):
+    """Some nodes of one kind."""
+
+    machine: MachineFile = MachineFile()
+    kubelet: KubeletFile = KubeletFile()
+    delays: Delays = Delays()
+    labels: dict[str, str] = Field(default_factory=dict)
+    taints: list[Taint] = Field(default_factory=list)
+
+    @field_validator("kubelet")
+    @classmethod
+    def _starts(cls, kubelet: KubeletFile, info: ValidationInfo) -> KubeletFile:
+        """Refuse settings with which it would not start on this machine, if that is known."""
+        machine = info.data.get("machine")
+        problems = _why_not(kubelet, machine.build()) if machine else []
+        if problems:
+            raise ValueError("; ".join(problems))
+        return kubelet
+
+    def config(self) -> Config:
+        """Give the settings that decide about admission."""
+        return self.kubelet.config(len(self.machine.build().numas))
+
+
+def _why_not(kubelet: KubeletFile, machine: Machine) -> list[str]:
+    """Tell why a kubelet would not start on a machine."""
+    config = kubelet.config(len(machine.numas))
+    problems = []
+    if unknown := kubelet.reserved_system_cpus & ~machine.cpus:
+        problems.append(f"reservedSystemCPUs has CPUs that are not there: {cpuset.show(unknown)}")
+    if config.kept_millis > machine.cpus.bit_count() * 1000:
+        problems.append("more CPU is reserved than there is")
+    problems += [
+        f"reservedMemory has a NUMA node that is not there: {one.numa_node}"
+        for one in kubelet.reserved_memory
+        if one.numa_node not in machine.numas
+    ]
+    if kubelet.static and not problems:  # the managers take for granted that these are right
+        try:
+            Managers(machine, config)
+        except StartError as error:
+            problems.append(f"the kubelet would not start: {error}")
+    return problems
+
+
+def _names_differ(value: object, validate: ValidatorFunctionWrapHandler) -> object:
+    """Refuse names that are given twice: beside what else is wrong, in these nodes and others."""
+    names = [name for item in value for name in _names(item)] if isinstance(value, list) else []
+    twice = [name for name, times in sorted(Counter(names).items()) if times > 1]
+    problems = [f"these names are given more than once: {', '.join(twice)}"] if twice else []
+    if value == []:
+        problems = ["at least one node is needed"]
+    return beside(problems, value, validate)
+
+
+def _names(item: object) -> list[str]:
+    try:
+        return _Named.model_validate(item).names()
+    except ValidationError:
+        return []  # nothing to compare; what is wrong with it is told for itself
+
+
+Nodes = Annotated[list[NodeFile], WrapValidator(_names_differ)]
+
+
 class NodesFile(Strict):
     """A whole node file."""
 
-    nodes: list[NodeFile]
-
-    @model_validator(mode="after")
-    def _names_differ(self) -> NodesFile:
-        if not self.nodes:
-            raise ValueError("at least one node is needed under nodes")
-        counted = Counter(name for one in self.nodes for name in one.names())
-        twice = sorted(name for name, times in counted.items() if times > 1)
-        if twice:
-            raise ValueError(f"these names are given more than once: {', '.join(twice)}")
-        return self
+    nodes: Nodes
 
 
 def nodes_file(value: object, source: str = "nodes") -> NodesFile:

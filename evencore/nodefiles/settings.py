@@ -5,15 +5,23 @@ For: strict models. Not for: which settings a kubelet would not start with; the 
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from evencore.domain.kubelet import config as names
 from evencore.domain.kubelet import cpuset
 from evencore.domain.kubelet.config import Config
 from evencore.domain.kubelet.cpuset import CPUSet
 from evencore.domain.quantity import parse_millis
+from evencore.domain.text import one_of
 from evencore.strict import Quantity, Strict
 
 
@@ -26,6 +34,7 @@ def _cpus(value: object) -> CPUSet:
 
 
 CPUList = Annotated[CPUSet, BeforeValidator(_cpus), PlainSerializer(cpuset.show)]
+_RESERVATIONS: Final = ("reserved_system_cpus", "system_reserved", "kube_reserved")
 Node = Annotated[int, Field(ge=0, le=255)]
 
 
@@ -80,7 +89,6 @@ class ReservedMemory(Strict):
 class KubeletFile(Strict):
     """The settings of a kubelet."""
 
-    cpu_manager_policy: Literal["none", "static"] = "none"
     cpu_manager_policy_options: CpuManagerOptions = CpuManagerOptions()
     topology_manager_policy: Literal["none", "best-effort", "restricted", "single-numa-node"] = (
         "none"
@@ -94,28 +102,41 @@ class KubeletFile(Strict):
     kube_reserved: ReservedAmount = ReservedAmount()
     feature_gates: FeatureGates = FeatureGates()
     max_pods: Annotated[int, Field(ge=1, le=10_000)] = 110
+    # The last, so that its check sees the others, and is made even if some of them are wrong.
+    cpu_manager_policy: Literal["none", "static"] = "none"
 
     @property
     def static(self) -> bool:
         """Whether the CPU manager gives out exclusive CPUs."""
         return self.cpu_manager_policy == "static"
 
-    @model_validator(mode="after")
-    def _starts(self) -> KubeletFile:
+    @model_validator(mode="before")
+    @classmethod
+    def _says_its_policy(cls, value: object) -> object:
+        """Check the default as what is written; pydantic would not name it as people do."""
+        return {"cpuManagerPolicy": "none", **value} if isinstance(value, dict) else value
+
+    @field_validator("cpu_manager_policy")
+    @classmethod
+    def _starts(cls, policy: str, info: ValidationInfo) -> str:
         """Refuse what a kubelet refuses to start with, and what would have no effect."""
-        if self.static:
-            if not self.config(0).kept_millis:
-                raise ValueError(
-                    "cpuManagerPolicy static needs reservedSystemCPUs, such as 0-1, "
-                    "or cpu in systemReserved or kubeReserved"
-                )
-            return self
-        options = sorted(self.cpu_manager_policy_options.on())
-        if options:
-            raise ValueError(f"{options[0]} needs cpuManagerPolicy static")
-        if self.memory_manager_policy == "Static":
-            raise ValueError("memoryManagerPolicy Static needs cpuManagerPolicy static here")
-        return self
+        given = info.data
+        if policy == "none":
+            options = given.get("cpu_manager_policy_options") or CpuManagerOptions()
+            idle = sorted(options.on())
+            if given.get("memory_manager_policy") == "Static":
+                idle.append("memoryManagerPolicy Static")
+            if idle:
+                raise ValueError(f"must be static for {one_of(idle, 'and')}")
+            return policy
+        # One that is wrong, and so not given here, is a reservation all the same.
+        cpus, *amounts = (given.get(name) for name in _RESERVATIONS)
+        if cpus == 0 and all(one and not parse_millis(one.cpu) for one in amounts):
+            raise ValueError(
+                "must be none without reservedSystemCPUs, such as 0-1, "
+                "and cpu in systemReserved or kubeReserved"
+            )
+        return policy
 
     def config(self, numa_nodes: int) -> Config:
         """Give the settings to the model, for a machine of so many NUMA nodes."""

@@ -8,11 +8,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Self, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from evencore.domain.text import one_of
-from evencore.nodefiles.files import Name, NodeFile, NodesFile, Taint, nodes_file
-from evencore.strict import FileError, Strict
+from evencore.nodefiles.files import Name, Nodes, NodesFile, Taint
+from evencore.strict import Strict
 from simulator.faults import Fault
 from simulator.kubelet.presets import PRESETS
 from simulator.scenario.values import Amount, Duration, Ref, ServiceMap, Speed
@@ -129,7 +136,7 @@ class ScenarioFile(Strict):
     """A whole scenario."""
 
     preset: Annotated[str, AfterValidator(_preset)] | None = None
-    nodes: list[NodeFile] | None = None
+    nodes: Nodes | None = None
     clock: Speed = None
     seed: int = 1
     lasts: Annotated[Duration, Field(gt=0, le=604_800)] = Field(alias="for")
@@ -139,18 +146,15 @@ class ScenarioFile(Strict):
     steps: list[Step]
     expect: list[Expectation] = Field(default_factory=list)
 
-    @model_validator(mode="after")
-    def _has_nodes(self) -> Self:
-        if self.preset is not None and self.nodes is not None:
+    @field_validator("nodes")
+    @classmethod
+    def _from_one_place(cls, nodes: Nodes | None, info: ValidationInfo) -> Nodes | None:
+        if nodes is not None and info.data.get("preset") is not None:
             raise ValueError("preset and nodes exclude each other")
-        try:
-            self.machines()
-        except FileError as error:
-            raise ValueError(error.problems[0]) from error
-        return self
+        return nodes
 
     def machines(self) -> NodesFile:
-        """Give the nodes. Raises FileError if they do not go together."""
+        """Give the nodes."""
         if self.nodes is None:
             return PRESETS[self.preset or "autokh"]
-        return nodes_file({"nodes": self.nodes})
+        return NodesFile(nodes=self.nodes)

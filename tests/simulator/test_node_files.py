@@ -25,6 +25,7 @@ OPTIONS = (
     "align-by-socket, distribute-cpus-across-cores, distribute-cpus-across-numa, full-pcpus-only, "
     "prefer-align-cpus-by-uncorecache, strict-cpu-reservation"
 )
+NODE = "count, delays, kubelet, labels, machine, name, taints"
 NAME = "must be a name in small letters, digits, - and ., such as node-1"
 TOPOLOGY = "'none', 'best-effort', 'restricted' or 'single-numa-node'"
 QUANTITY = "such as 2, 2500m, 0.5 or 1e3 (units n u m k M G T P E, Ki to Ei)"
@@ -34,7 +35,7 @@ WRONG: dict[str, tuple[Any, list[str]]] = {
     "no map": ([], ["must be a map with any of nodes"]),
     "no nodes": (
         {"nodes": []},
-        ["at least one node is needed under nodes"],
+        ["nodes: at least one node is needed"],
     ),
     "several things at several places": (
         {
@@ -68,8 +69,8 @@ WRONG: dict[str, tuple[Any, list[str]]] = {
         {"nodes": [{"name": "a", "kubelet": {"cpuManagerPolicy": "static"}}]},
         [
             (
-                "nodes[0].kubelet: cpuManagerPolicy static needs reservedSystemCPUs, such as 0-1, "
-                "or cpu in systemReserved or kubeReserved"
+                "nodes[0].kubelet.cpuManagerPolicy: must be none without reservedSystemCPUs, "
+                "such as 0-1, and cpu in systemReserved or kubeReserved, not 'static'"
             )
         ],
     ),
@@ -79,15 +80,15 @@ WRONG: dict[str, tuple[Any, list[str]]] = {
                 {"name": "a", "kubelet": {"cpuManagerPolicyOptions": {"full-pcpus-only": True}}}
             ]
         },
-        ["nodes[0].kubelet: full-pcpus-only needs cpuManagerPolicy static"],
+        ["nodes[0].kubelet.cpuManagerPolicy: must be static for full-pcpus-only, not 'none'"],
     ),
     "more than there is": (
         {"nodes": [{"name": "a", "kubelet": {"kubeReserved": {"cpu": "17"}}}]},
-        ["nodes[0]: more CPU is reserved than there is"],
+        ["nodes[0].kubelet: more CPU is reserved than there is"],
     ),
     "CPUs that are not there": (
         {"nodes": [{"name": "a", "kubelet": {**STATIC, "reservedSystemCPUs": "0,99"}}]},
-        ["nodes[0]: reservedSystemCPUs has CPUs that are not there: 99"],
+        ["nodes[0].kubelet: reservedSystemCPUs has CPUs that are not there: 99"],
     ),
     "CPUs that are none": (
         {"nodes": [{"name": "a", "kubelet": {"reservedSystemCPUs": "0-x"}}]},
@@ -99,17 +100,15 @@ WRONG: dict[str, tuple[Any, list[str]]] = {
     ),
     "cores that cannot be shared out": (
         {"nodes": [{"name": "a", "machine": {"coresPerSocket": 3, "numaNodesPerSocket": 2}}]},
-        [
-            "nodes[0].machine: coresPerSocket (3) must be a multiple of numaNodesPerSocket (2)",
-        ],
+        ["nodes[0].machine.numaNodesPerSocket: must divide coresPerSocket (3), not 2"],
     ),
     "too many NUMA nodes": (
-        {"nodes": [{"name": "a", "machine": {"sockets": 17}}]},
-        ["nodes[0].machine: more than 16 NUMA nodes are too many"],
+        {"nodes": [{"name": "a", "machine": {"sockets": 8, "numaNodesPerSocket": 4}}]},
+        ["nodes[0].machine.numaNodesPerSocket: must be at most 2 with 8 sockets, not 4"],
     ),
     "caches that cores cannot be shared out to": (
         {"nodes": [{"name": "a", "machine": {"coresPerSocket": 6, "coresPerL3": 4}}]},
-        ["nodes[0].machine: the 6 cores of a NUMA node must be a multiple of coresPerL3 (4)"],
+        ["nodes[0].machine.coresPerL3: must divide the 6 cores of a NUMA node, not 4"],
     ),
     "memory of a NUMA node that is not there": (
         {
@@ -124,11 +123,16 @@ WRONG: dict[str, tuple[Any, list[str]]] = {
                 }
             ]
         },
-        ["nodes[0]: reservedMemory has a NUMA node that is not there: 1"],
+        ["nodes[0].kubelet: reservedMemory has a NUMA node that is not there: 1"],
     ),
     "a memory manager without static": (
         {"nodes": [{"name": "a", "kubelet": {"memoryManagerPolicy": "Static"}}]},
-        ["nodes[0].kubelet: memoryManagerPolicy Static needs cpuManagerPolicy static here"],
+        [
+            (
+                "nodes[0].kubelet.cpuManagerPolicy: must be static for memoryManagerPolicy Static, "
+                "not 'none'"
+            )
+        ],
     ),
     "settings that no kubelet starts with": (
         {
@@ -142,7 +146,7 @@ WRONG: dict[str, tuple[Any, list[str]]] = {
         },
         [
             (
-                "nodes[0]: the kubelet would not start: "
+                "nodes[0].kubelet: the kubelet would not start: "
                 "unsupported on machines with more than 8 NUMA Nodes"
             )
         ],
@@ -153,7 +157,33 @@ WRONG: dict[str, tuple[Any, list[str]]] = {
     ),
     "one name for two": (
         {"nodes": [{"name": "a", "count": 2}, {"name": "a-2"}]},
-        ["these names are given more than once: a-2"],
+        ["nodes: these names are given more than once: a-2"],
+    ),
+    "mistakes of every kind, all at once": (
+        {
+            "nodes": [
+                {"name": "a", "count": 2, "taint": [], "kubelet": {"kubeReserved": {"cpu": "17"}}},
+                {
+                    "name": "a-2",
+                    "machine": {"coresPerSocket": 3, "numaNodesPerSocket": 2, "memory": "much"},
+                    "kubelet": {"maxPods": 0, "memoryManagerPolicy": "Static"},
+                },
+                {"name": "a-1", "count": 0},
+            ]
+        },
+        [
+            "nodes[0].kubelet: more CPU is reserved than there is",
+            f"nodes[0].taint: unknown; allowed here: {NODE}",
+            "nodes[1].machine.numaNodesPerSocket: must divide coresPerSocket (3), not 2",
+            f"nodes[1].machine.memory: 'much' is no Kubernetes quantity, {QUANTITY}",
+            "nodes[1].kubelet.maxPods: must be greater than or equal to 1, not 0",
+            (
+                "nodes[1].kubelet.cpuManagerPolicy: must be static for memoryManagerPolicy Static, "
+                "not 'none'"
+            ),
+            "nodes[2].count: must be greater than or equal to 1, not 0",
+            "nodes: these names are given more than once: a-2",
+        ],
     ),
 }
 
@@ -242,7 +272,7 @@ FILES = {
     "no file": (None, "there is no such file"),
     "two documents": ("nodes: []\n---\nnodes: []\n", "one document is needed, and it has several"),
     "no YAML": ("nodes: [", "line 2, column 1: "),
-    "wrong content": ("nodes: []", "at least one node is needed under nodes"),
+    "wrong content": ("nodes: []", "at least one node is needed"),
 }
 
 

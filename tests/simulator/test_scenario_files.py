@@ -42,11 +42,25 @@ WRONG: dict[str, tuple[Any, list[str]]] = {
     ),
     "nodes from two places": (
         steps(preset="autokh", nodes=[{"name": "a"}]),
-        ["preset and nodes exclude each other"],
+        ["nodes: preset and nodes exclude each other"],
+    ),
+    "nodes with one name, beside a wrong step and a wrong time": (
+        {
+            "for": "1m",
+            "every": "0s",
+            "nodes": [{"name": "a", "count": 0}, {"name": "b"}, {"name": "b"}],
+            "steps": [{}],
+        },
+        [
+            "nodes[0].count: must be greater than or equal to 1, not 0",
+            "nodes: these names are given more than once: b",
+            "every: must be greater than or equal to 1, not '0s'",
+            "steps[0].at: is missing",
+        ],
     ),
     "nodes with one name": (
         steps(nodes=[{"name": "a"}, {"name": "a"}]),
-        ["these names are given more than once: a"],
+        ["nodes: these names are given more than once: a"],
     ),
     "a clock that is none": (steps(clock="slow"), [f"clock: {CLOCK}, not 'slow'"]),
     "a clock that stands": (steps(clock=0), [f"clock: {CLOCK}, not 0"]),
