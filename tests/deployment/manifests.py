@@ -28,7 +28,7 @@ CUSTOM: Final = ("Certificate", "Issuer", "ServiceMonitor", "PrometheusRule")
 def build(variant: str) -> str:
     """Build a variant anew."""
     if variant not in COMPONENTS:
-        return _kustomize(DEPLOY / variant)
+        return kustomize(DEPLOY / variant)
     with TemporaryDirectory() as directory:
         here = Path(directory).resolve()
         content = {
@@ -38,7 +38,7 @@ def build(variant: str) -> str:
             "components": [os.path.relpath(DEPLOY / "components" / variant, here)],
         }
         (here / "kustomization.yaml").write_text(yaml.safe_dump(content))
-        return _kustomize(here)
+        return kustomize(here)
 
 
 @functools.cache
@@ -97,7 +97,8 @@ def selects(selector: Object, labels: Object) -> bool:
     return selector.items() <= labels.items()
 
 
-def _kustomize(directory: Path) -> str:
+def kustomize(directory: Path) -> str:
+    """Build a directory; nothing may be complained of."""
     done = subprocess.run(
         [find(), "kustomize", str(directory)], capture_output=True, text=True, check=False
     )
