@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import itertools
+import socket
 import ssl
 import threading
 import time
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 Object = dict[str, Any]
 NAMESPACE: Final = "evencore-system"
 SERVICE: Final = (NAMESPACE, "evencore-webhook")
+HOST: Final = f"evencore-webhook.{NAMESPACE}.svc"
 SECRET: Final = "evencore-webhook-tls"  # noqa: S105  a name
 CONFIGURATIONS: Final = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 SECRETS: Final = f"/api/v1/namespaces/{NAMESPACE}/secrets"
@@ -152,6 +154,51 @@ class Cluster:
 
 
 @dataclass
+class Probes:
+    """Calls each webhook over a new connection, verified against caBundle as it is just then."""
+
+    cluster: Cluster
+    calls: int = 0
+    failed: list[str] = field(default_factory=list)
+    serials: set[str] = field(default_factory=set)
+    _stop: threading.Event = field(default_factory=threading.Event)
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[Self]:
+        """Call for as long as the block takes."""
+        thread = threading.Thread(target=self._run)
+        thread.start()
+        try:
+            yield self
+        finally:
+            self._stop.set()
+            thread.join(PATIENCE_S)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            for _, port in self.cluster.webhooks:
+                (entry,) = self.cluster.bundles.read().entries
+                try:
+                    self._call(port, entry.ca_bundle.decode())
+                except (OSError, AssertionError, http.client.HTTPException) as error:
+                    self.failed.append(repr(error))
+                self.calls += 1
+
+    def _call(self, port: int, bundle: str) -> None:
+        context = ssl.create_default_context(cadata=bundle)
+        with (
+            socket.create_connection(("127.0.0.1", port), timeout=30) as plain,
+            context.wrap_socket(plain, server_hostname=HOST) as connection,
+        ):
+            self.serials.add(str((connection.getpeercert() or {})["serialNumber"]))
+            head = f"POST /mutate HTTP/1.1\r\nHost: {HOST}\r\nContent-Length: {len(_REVIEW)}\r\n"
+            connection.sendall(f"{head}Content-Type: application/json\r\n\r\n{_REVIEW}".encode())
+            answer = http.client.HTTPResponse(connection)
+            answer.begin()
+            assert (answer.status, b'"patch"' in answer.read()) == (http.HTTPStatus.OK, True)
+
+
+@dataclass
 class Load:
     """Pods created all the time by several clients; counts those that the webhook left alone."""
 
@@ -204,7 +251,14 @@ class Load:
         return '"cpu":"4"' in body.replace(" ", "")
 
 
-_POD: Final = (
-    '{"metadata":{"name":"p"},"spec":{"containers":[{"name":"a","image":"a","resources":'
-    '{"limits":{"cpu":"3","memory":"1Gi"}}}]}}'
+_SPEC: Final = (
+    '"spec":{"containers":[{"name":"a","image":"a","resources":'
+    '{"limits":{"cpu":"3","memory":"1Gi"}}}]}'
 )
+_REVIEW: Final = (
+    '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u",'
+    '"operation":"CREATE","namespace":"default","kind":{"group":"","version":"v1","kind":"Pod"},'
+    '"resource":{"group":"","version":"v1","resource":"pods"},"object":{"metadata":{"name":"p"},'
+    f"{_SPEC}}}}}}}"
+)
+_POD: Final = '{"metadata":{"name":"p"},' + _SPEC + "}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING
 
-from certs_cluster import EVENCORE, NAMESPACE, Cluster, Load, until
+from certs_cluster import EVENCORE, NAMESPACE, Cluster, Load, Probes, until
 
 from certs.reading import read_bundle, read_secret
 
@@ -49,8 +49,8 @@ def test_a_certificate_and_an_authority_are_replaced_under_load_and_nobody_notic
         cluster.serve()
         until(lambda: authorities(cluster) == 1, controller.log)
         assert all_serve(cluster, serving(cluster))
-        load = Load(cluster.server)
-        with load.running():
+        load, probes = Load(cluster.server), Probes(cluster)
+        with load.running(), probes.running():
             first = serving(cluster)
             assert certs(cluster, "rotate").returncode == 0
             second = serving(cluster)
@@ -72,13 +72,15 @@ def test_a_certificate_and_an_authority_are_replaced_under_load_and_nobody_notic
             until(lambda: load.admitted > seen + 200, controller.log)
         held = read_secret(cluster.secrets.read().data)
         assert len(held.authorities) == 1
-        assert load.failed == []
+        assert load.failed == probes.failed == []
+        assert len(probes.serials) == 3
         assert load.unmutated == 0
         assert load.admitted > after_leaf > 0
         status = certs(cluster, "status")
-        assert (status.returncode, status.stdout[:4]) == (0, "good")
+        assert (status.returncode, status.stdout[:4]) == (0, "good"), status
     with capsys.disabled():
         print(  # noqa: T201  figures are for people
-            f"\na certificate and its authority replaced under load: {load.admitted} admissions, "
-            f"{len(load.failed)} failed, {load.unmutated} pods not mutated"
+            f"\na certificate and its authority replaced under load: {load.admitted} admissions by "
+            f"the API server and {probes.calls} over new connections, "
+            f"{len(load.failed + probes.failed)} failed, {load.unmutated} pods not mutated"
         )
