@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from evencore.explain_command import make_explain_command
 from evencore.terminal import Group, fail
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from certs.follower import Follower
@@ -97,16 +97,18 @@ def webhook(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever wa
     EVENCORE_TLS_CERT. Unknown ones are errors.
     """
     from evencore import logs
-    from evencore.settings import WebhookSettings, load
+    from evencore.flags import load
+    from evencore.settings import WebhookSettings
     from webhook.gunicorn_conf import Server
 
-    (settings,) = _all(lambda: load(WebhookSettings, flags))
-    policy, serving, _, make_source = _all(
+    settings, wrong = load(WebhookSettings, flags)
+    policy, _, make_source = _all(
         lambda: _policy(settings),
-        lambda: _serving(settings),
         lambda: _check_certificate(settings),
         lambda: _source_factory(settings),
+        wrong=wrong,
     )
+    serving = _serving(settings)
     logs.set_up(settings.log_level, settings.log_format)
     log = logs.logger()
     log.info("starting", settings=settings.model_dump(mode="json"), policy=policy.as_written())
@@ -165,16 +167,19 @@ def controller(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever
     from controller.certificates import aims_of
     from controller.probes import create_app, serve
     from evencore import logs, metrics
+    from evencore.flags import load, said
     from evencore.kube.client import connect
     from evencore.kube.writer import NAME
-    from evencore.settings import ControllerSettings, load
+    from evencore.settings import ControllerSettings
 
-    (settings,) = _all(lambda: load(ControllerSettings, flags))
+    settings, wrong = load(ControllerSettings, flags)
     kubeconfig = str(settings.kubeconfig) if settings.kubeconfig else None
     policy, client, _ = _all(
         lambda: _policy(settings),
         lambda: connect(kubeconfig, settings.context, agent=NAME),
-        lambda: aims_of(settings),
+        # Defaults may contradict what was given with them.
+        lambda: wrong or aims_of(settings),
+        wrong=wrong,
     )
     logs.set_up(settings.log_level, settings.log_format)
     logs.logger().info(
@@ -187,21 +192,24 @@ def controller(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever
     try:
         serve(create_app(made.waiting, metrics.page), host, int(port))
     except OSError as error:
-        fail([f"--bind (or EVENCORE_BIND): {settings.bind}: {error.strerror}"])
+        fail([f"{said('bind')}: {settings.bind}: {error.strerror}"])
     if not made.run():
         sys.exit(1)
 
 
-def _all(*steps: Callable[[], Any]) -> list[Any]:
-    """Return what all steps return; ends the process with the problems of all that fail."""
+def _all(*steps: Callable[[], Any], wrong: Iterable[str] = ()) -> list[Any]:
+    """Return what all steps return; ends the process with the problems of all that fail.
+
+    `wrong`: problems that are known before.
+    """
     from evencore.kube.errors import KubeError
     from webhook.tls import CertificateError
 
-    results, problems = [], []
+    results, problems = [], list(wrong)
     for step in steps:
         try:
             results.append(step())
-        # Of ValueErrors: SettingsError, PolicyError, InputError and those of Serving.
+        # Of ValueErrors: PolicyError, InputError and those of the certificates' times.
         except (ValueError, KubeError, CertificateError) as error:
             problems += str(error).splitlines()
     if problems:
@@ -210,7 +218,7 @@ def _all(*steps: Callable[[], Any]) -> list[Any]:
 
 
 def _serving(settings: WebhookSettings) -> Serving:
-    """Tell how to serve. Raises ValueError."""
+    """Tell how to serve."""
     from webhook.gunicorn_conf import Serving
 
     return Serving(
@@ -254,9 +262,23 @@ def _policy(settings: WebhookSettings | ControllerSettings) -> Policy:
     policy = Policy()
     if settings.policy is not None:
         file = str(settings.policy)
-        policy = Policy.from_mapping(read_document(file, "a policy").value, file)
+        with _given_as("policy"):
+            document = read_document(file, "a policy")
+        policy = Policy.from_mapping(document.value, file)
     ignored = policy.ignored_namespaces | {settings.namespace}
     return policy.model_copy(update={"ignored_namespaces": ignored})
+
+
+@contextmanager
+def _given_as(setting: str) -> Iterator[None]:
+    """Name the setting by which files were given that cannot be read."""
+    from evencore.files import InputError
+    from evencore.flags import said
+
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{said(setting)}: {problem}" for problem in error.problems) from error
 
 
 def _source_factory(settings: WebhookSettings) -> Callable[[Policy], Source]:
@@ -294,7 +316,8 @@ def _from_files(paths: tuple[Path, ...]) -> Callable[[Policy], Source]:
     from evencore.domain.collect import collect
     from evencore.files import read_dumps
 
-    documents = [document.value for document in read_dumps([str(path) for path in paths])]
+    with _given_as("snapshot"):
+        documents = [document.value for document in read_dumps([str(path) for path in paths])]
 
     def start(policy: Policy) -> Source:
         collected = collect(documents, policy.rejections.after_kubelet_start)

@@ -1,50 +1,46 @@
-"""Settings of the processes: frozen, one class per process, from flags and the environment.
+"""Settings of the processes: one class per process.
 
-A flag goes before its environment variable EVENCORE_<NAME>, that before the default. What is
-unknown or wrong is told all at once, with both names and the allowed values. What belongs to pods
-is no setting but policy (evencore.domain.policy).
+What belongs to pods is no setting but policy (evencore.domain.policy). How flags and the
+environment become settings: evencore.flags.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import socket
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal
 from uuid import uuid4
 
-from pydantic import Field, ValidationError, field_validator, model_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+from pydantic_settings import NoDecode
 
 from evencore.domain.policy import Duration
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-PREFIX = "EVENCORE_"
+from evencore.flags import ClashError, Settings
 
 Seconds = Annotated[float, Field(ge=0, le=3600)]
 
 
-class SettingsError(ValueError):
-    """Settings that are wrong; the message has one line per problem."""
+_ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]\s]+):([0-9]{1,5})")
+_LARGEST_PORT = 65535
 
 
-class _Settings(BaseSettings):
-    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid")
+def _address(text: str) -> str:
+    match = _ADDRESS.fullmatch(text)
+    if match is None or int(match[2]) > _LARGEST_PORT:
+        raise ValueError("must be ADDRESS:PORT, such as 0.0.0.0:8443 or [::]:8443")
+    return text
 
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
-    # auto: for people on a terminal, JSON lines elsewhere.
-    log_format: Literal["auto", "console", "json"] = "auto"
+
+Address = Annotated[str, AfterValidator(_address)]
 
 
-class WebhookSettings(_Settings):
+class WebhookSettings(Settings):
     """Settings of `evencore webhook`."""
 
     # ADDRESS:PORT to listen on; several are separated by commas in the environment.
-    bind: Annotated[tuple[str, ...], NoDecode] = ("0.0.0.0:8443",)
+    bind: Annotated[tuple[Address, ...], NoDecode] = ("0.0.0.0:8443",)
     # Files of the serving certificate and its key (PEM). They are watched: a new certificate is
     # served within a second, without a restart.
     tls_cert: Path | None = None
@@ -73,28 +69,74 @@ class WebhookSettings(_Settings):
     def _split(cls, value: object) -> object:
         return _parts(value)
 
-    @model_validator(mode="after")
-    def _together(self) -> WebhookSettings:
-        if (self.tls_cert is None) != (self.tls_key is None):
-            raise ValueError("--tls-cert and --tls-key: give both, or neither for plain HTTP")
-        if self.cert_secret and self.tls_cert:
-            raise ValueError("--cert-secret: give it or --tls-cert and --tls-key")
-        if self.cert_secret and self.snapshot:
-            raise ValueError("--cert-secret is read from a cluster, --snapshot answers without one")
-        if self.cert_directory and not self.cert_secret:
-            raise ValueError("--cert-directory is for what is read from --cert-secret")
-        if self.snapshot and (self.kubeconfig or self.context):
-            raise ValueError(
-                "--snapshot answers without a cluster: give it or --kubeconfig and --context"
+    @field_validator("bind")
+    @classmethod
+    def _somewhere(cls, addresses: tuple[str, ...]) -> tuple[str, ...]:
+        if not addresses:
+            raise ValueError("must be at least one ADDRESS:PORT")
+        return addresses
+
+    # These look at settings above theirs, not at all together: so they are told beside mistakes in
+    # others, and not a round later.
+    @field_validator("tls_key")
+    @classmethod
+    def _both(cls, key: Path | None, info: ValidationInfo) -> Path | None:
+        if (info.data.get("tls_cert") is None) != (key is None):
+            raise ClashError(
+                "--tls-cert and --tls-key: give both, or neither for plain HTTP",
+                "tls_cert",
+                "tls_key",
             )
-        return self
+        return key
+
+    @field_validator("cert_secret")
+    @classmethod
+    def _one_certificate(cls, secret: str | None, info: ValidationInfo) -> str | None:
+        if secret and info.data.get("tls_cert"):
+            raise ClashError(
+                "--cert-secret: give it or --tls-cert and --tls-key",
+                "cert_secret",
+                "cert_directory",
+            )
+        return secret
+
+    @field_validator("cert_directory")
+    @classmethod
+    def _of_a_secret(cls, directory: Path | None, info: ValidationInfo) -> Path | None:
+        if directory and not info.data.get("cert_secret", "one that is wrong"):
+            raise ClashError(
+                "--cert-directory is for what is read from --cert-secret", "cert_directory"
+            )
+        return directory
+
+    @field_validator("snapshot")
+    @classmethod
+    def _without_secret(cls, files: tuple[Path, ...], info: ValidationInfo) -> tuple[Path, ...]:
+        if files and info.data.get("cert_secret"):
+            raise ClashError(
+                "--cert-secret is read from a cluster, --snapshot answers without one",
+                "cert_secret",
+                "cert_directory",
+            )
+        return files
+
+    @field_validator("context")
+    @classmethod
+    def _one_source(cls, context: str | None, info: ValidationInfo) -> str | None:
+        if info.data.get("snapshot") and (info.data.get("kubeconfig") or context):
+            raise ClashError(
+                "--snapshot answers without a cluster: give it or --kubeconfig and --context",
+                "kubeconfig",
+                "context",
+            )
+        return context
 
 
-class ControllerSettings(_Settings):
+class ControllerSettings(Settings):
     """Settings of `evencore controller`."""
 
     # ADDRESS:PORT of health and metrics, plain HTTP.
-    bind: Annotated[str, Field(pattern=r"^.+:[0-9]{1,5}$")] = "0.0.0.0:8080"
+    bind: Address = "0.0.0.0:8080"
     # The policy file (YAML), the same as the webhook's; without it the defaults hold.
     policy: Path | None = None
     # How to reach the cluster; without both: in-cluster, else the default kubeconfig.
@@ -139,49 +181,3 @@ def _parts(value: object) -> object:
     if not isinstance(value, str):
         return value
     return tuple(part for part in map(str.strip, value.split(",")) if part)
-
-
-S = TypeVar("S", bound=_Settings)
-
-# A kubelet tells every container of the Services in its namespace, in variables named after them;
-# ours may well be called evencore or evencore-webhook.
-_SERVICE_LINK = re.compile(r"EVENCORE_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)")
-
-
-def load(settings: type[S], flags: Mapping[str, object]) -> S:
-    """Read settings from flags (those that are not None) and the environment.
-
-    Raises SettingsError with every problem.
-    """
-    known = {f"{PREFIX}{name.upper()}" for name in settings.model_fields}
-    problems = [
-        f"{name}: unknown; known: {', '.join(sorted(known))}"
-        for name in sorted(os.environ)
-        # pydantic would read evencore_workers too, but pass over evencore_worker.
-        if name.upper().startswith(PREFIX)
-        and name not in known
-        and not _SERVICE_LINK.fullmatch(name)
-    ]
-    given: dict[str, Any] = {
-        name: value for name, value in flags.items() if value not in (None, ())
-    }
-    try:
-        loaded = settings(**given)
-    except ValidationError as error:
-        problems += [_problem(item["loc"], item["msg"], item["input"]) for item in error.errors()]
-        raise SettingsError("\n".join(problems)) from error
-    if problems:
-        raise SettingsError("\n".join(problems))
-    return loaded
-
-
-def _problem(place: tuple[int | str, ...], message: str, value: object) -> str:
-    text = message.removeprefix("Value error, ").replace("Input should be", "must be")
-    if text.startswith("String should match pattern"):
-        text = "must be ADDRESS:PORT"  # the only one there is
-    text = text.partition(", unable to parse")[0]  # says only once more that it is none
-    if not place:
-        return text
-    name = str(place[0])
-    flag, variable = f"--{name.replace('_', '-')}", f"{PREFIX}{name.upper()}"
-    return f"{flag} (or {variable}): {text}, not {value!a}"

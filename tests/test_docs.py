@@ -9,7 +9,8 @@ import pytest
 
 from evencore.domain import names
 from evencore.domain.policy import Policy
-from evencore.settings import PREFIX, ControllerSettings, WebhookSettings
+from evencore.flags import PREFIX
+from evencore.settings import ControllerSettings, WebhookSettings
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -10,7 +10,6 @@ import gc
 import logging
 import math
 import os
-import re
 import signal
 import ssl
 from collections.abc import Callable
@@ -30,18 +29,13 @@ logger = logging.getLogger(__name__)
 # In memory: a heartbeat file on a slow disk has stalled workers.
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - gunicorn makes an unguessable file there, unlinked at once
 
-_BIND = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]\s]+):([0-9]{1,5})")
-_LARGEST_PORT = 65535
-
-
-def _is_address(bind: str) -> bool:
-    match = _BIND.fullmatch(bind)
-    return match is not None and int(match[2]) <= _LARGEST_PORT
-
 
 @dataclass(frozen=True, kw_only=True)
 class Serving:
-    """Where and how to serve. Times are in seconds."""
+    """Where and how to serve. Times are in seconds.
+
+    Nothing is checked here: what people write is, in evencore.settings, and only there.
+    """
 
     bind: tuple[str, ...]
     """ADDRESS:PORT, or [IPv6 ADDRESS]:PORT."""
@@ -68,25 +62,6 @@ class Serving:
     """How often to look for a new certificate. A look costs some microseconds."""
 
     loop: Literal["auto", "uvloop", "asyncio"] = "auto"
-
-    def __post_init__(self) -> None:
-        problems = [
-            f"bind: {bind!r} is not ADDRESS:PORT, such as 0.0.0.0:8443"
-            for bind in self.bind
-            if not _is_address(bind)
-        ]
-        if not self.bind:
-            problems.append("bind: nothing to serve on; give at least one ADDRESS:PORT")
-        if (self.certificate is None) != (self.key is None):
-            problems.append("certificate and key: give both, or neither for plain HTTP")
-        if self.workers < 1:
-            problems.append(f"workers: {self.workers} is less than 1")
-        times = ("drain_seconds", "closing_seconds", "keepalive_seconds")
-        problems += [f"{name}: is negative" for name in times if getattr(self, name) < 0]
-        if self.certificate_poll_seconds <= 0:
-            problems.append("certificate_poll_seconds: must be more than 0")
-        if problems:
-            raise ValueError("; ".join(problems))
 
 
 @dataclass(frozen=True, kw_only=True)

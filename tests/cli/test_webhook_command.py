@@ -82,12 +82,16 @@ def test_it_follows_a_cluster_and_is_ready_when_it_has_read_it(tmp_path: Path) -
 
 MISTAKES = {
     "an unknown flag": (["--bund", "x"], "No such option", "--bund"),
-    "a bad address": (["--bind", "here"], "bind: 'here' is not ADDRESS:PORT"),
+    "a bad address": (
+        ["--bind", "here"],
+        "--bind (or EVENCORE_BIND): must be ADDRESS:PORT",
+        "not 'here'",
+    ),
     "a missing dump": (["--snapshot", "nowhere.json"], "nowhere.json"),
     "a dump that is none": (["--snapshot", "no-dump.txt"], "it is no dump of a cluster"),
     "a missing policy file": (["--policy", "nowhere.yaml"], "nowhere.yaml"),
     "a kubeconfig that is not there": (["--kubeconfig", "nowhere.conf"], "nowhere.conf"),
-    "a port that does not exist": (["--bind", "127.0.0.1:99999"], "is not ADDRESS:PORT"),
+    "a port that does not exist": (["--bind", "127.0.0.1:99999"], "must be ADDRESS:PORT"),
     "a certificate that is not there": (
         ["--tls-cert", "a", "--tls-key", "b"],
         "cannot find a and b",
@@ -106,10 +110,16 @@ MISTAKES = {
             "--tls-key",
             "d",
         ],
-        "'x' is not ADDRESS:PORT",
+        "must be ADDRESS:PORT, such as 0.0.0.0:8443 or [::]:8443, not 'x'",
         "cannot find c and d",
-        "a.yaml: there is no such file",
-        "b.json: there is no such file",
+        "--policy (or EVENCORE_POLICY): a.yaml: there is no such file",
+        "--snapshot (or EVENCORE_SNAPSHOT): b.json: there is no such file",
+    ),
+    "a number, an address and a file": (
+        ["--workers", "x", "--bind", "foo", "--policy", "a.yaml"],
+        "--workers (or EVENCORE_WORKERS): must be a valid integer, not 'x'",
+        "--bind (or EVENCORE_BIND): must be ADDRESS:PORT",
+        "--policy (or EVENCORE_POLICY): a.yaml: there is no such file",
     ),
     "a certificate alone": (["--tls-cert", "a"], "--tls-cert and --tls-key: give both"),
     "a level that does not exist": (["--log-level", "loud"], "'debug', 'info', 'warning'"),

@@ -71,36 +71,6 @@ def test_the_heartbeat_is_in_memory_where_that_exists(
     assert "worker_tmp_dir" not in options(Serving(bind=BIND))
 
 
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"bind": ()}, "nothing to serve on"),
-        ({"bind": ("8443",)}, "'8443' is not ADDRESS:PORT"),
-        ({"bind": ("0.0.0.0:65536",)}, "is not ADDRESS:PORT"),
-        ({"bind": ("unix:/x",)}, "is not ADDRESS:PORT"),
-        ({"bind": ("::1:8443",)}, "is not ADDRESS:PORT"),
-        ({"certificate": Path("tls.crt")}, "give both"),
-        ({"key": Path("tls.key")}, "give both"),
-        ({"workers": 0}, "workers: 0 is less than 1"),
-        ({"drain_seconds": -1}, "drain_seconds: is negative"),
-        ({"certificate_poll_seconds": 0}, "must be more than 0"),
-    ],
-)
-def test_mistakes_are_refused(changes: dict[str, Any], problem: str) -> None:
-    with pytest.raises(ValueError, match=problem):
-        Serving(**{"bind": BIND, **changes})
-
-
-def test_all_mistakes_are_told_at_once() -> None:
-    with pytest.raises(ValueError, match=r"bind: .*; workers: .*; closing_seconds: "):
-        Serving(bind=("x",), workers=0, closing_seconds=-1)
-
-
-@pytest.mark.parametrize("bind", ["0.0.0.0:8443", "[::]:8443", "localhost:1"])
-def test_addresses(bind: str) -> None:
-    assert Serving(bind=(bind,)).bind == (bind,)
-
-
 def test_without_usable_certificate_there_is_no_context(tmp_path: Path) -> None:
     host = server(certificate=tmp_path / "tls.crt", key=tmp_path / "tls.key")
     with pytest.raises(CertificateError, match="cannot find"):
