@@ -8,6 +8,7 @@ here while we are not ready.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from datetime import timedelta
@@ -117,6 +118,9 @@ class Follower:
         self._why = None
 
     def _run(self) -> None:
+        # Once more in this process: one that replaces a worker knows only what was at the fork.
+        with contextlib.suppress(OSError):
+            self.begin()
         wait_s = 0.0
         while not self._stop.wait(wait_s):
             try:

@@ -2,8 +2,7 @@
 
 Trust first, use later. A new authority goes into the Secret, then into what API servers trust, and
 only then signs; an old one leaves the Secret, and then what is trusted, when nobody can serve under
-it any more. Each step can be seen in Secret and webhook configuration, so whoever comes next, after
-a kill or on another machine, goes on where they are: there is no other state.
+it any more. Secret and webhook configuration are all the state there is: whoever comes next goes on.
 
 Two clocks. How old certificates are is told by the wall clock, which may jump. That something was
 left alone for long enough is told by `steady`, which is measured by a clock that does not.
@@ -122,9 +121,8 @@ def _cannot_sign(held: Held, now: datetime) -> str:
 def _first_authority(why: str, held: Held, published: Published) -> MakeAuthority:
     """Replace an authority that is of no use.
 
-    What it signed may still be served, and be trusted: then its successor is trusted first, too,
-    and the old one stays for as long as in any rotation. Even if all that looks expired: the clock
-    that says so may be ours alone.
+    What it signed may still be served, and be trusted: then its successor is trusted first, too.
+    Even if all that looks expired: the clock that says so may be ours alone.
     """
     leaf = held.leaf
     serving = [one for one in held.authorities if leaf and one.fingerprint == leaf.signer]
