@@ -280,7 +280,7 @@ def namespace(name: str = "apps") -> _Object:
 def failed(node_name: str, owner: str = "rs-1", number: int = 1) -> Pod:
     """Return a pod of an owner that the kubelet of a node refused."""
     made = pod(f"failed-{node_name}-{number}").owner(owner).rejected(node_name)
-    return made.metadata(uid=f"{owner}/{node_name}/{number}")
+    return made.metadata(namespace="apps", uid=f"{owner}/{node_name}/{number}")
 
 
 def review(obj: object) -> Review:

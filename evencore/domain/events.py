@@ -6,7 +6,7 @@ different fields (staging/src/k8s.io/api/events/v1/types.go).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evencore.domain.rejection import Rejection, classify, named_width, read_time
 
@@ -74,6 +74,9 @@ def rejection_in(said: Told) -> Rejection | None:
     )
 
 
+_OF_CLUSTER: Final = "default"
+
+
 def kubelet_start_in(said: Told) -> tuple[str, datetime] | None:
     """Return which node's kubelet has started, and when, if that is what the Event tells.
 
@@ -81,5 +84,9 @@ def kubelet_start_in(said: Told) -> tuple[str, datetime] | None:
     the same words but for its name.
     """
     if said.kind != "Node" or said.by != "kubelet" or said.reason != "Starting" or not said.at:
+        return None
+    # Events about nodes are in this namespace, as of all that is in none (client-go
+    # tools/record/event.go); elsewhere those could claim a start who may write Events there.
+    if said.namespace != _OF_CLUSTER:
         return None
     return said.name, said.at

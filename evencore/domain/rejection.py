@@ -118,8 +118,13 @@ def owner_key(owner: OwnerReference, namespace: str | None) -> str:
     It is the uid, which changes with the template of a Deployment, so that a new one starts
     without a past. A StatefulSet goes by its name: its controller deletes a rejected pod at once,
     and the Event that is left tells the pod's name, but no owner.
+
+    The namespace is always part of it: anybody may write the uid of somebody else's ReplicaSet into
+    pods of his own, and have them rejected.
     """
-    return stateful_set_key(namespace, owner.name) if owner.kind == "StatefulSet" else owner.uid
+    if owner.kind == "StatefulSet":
+        return stateful_set_key(namespace, owner.name)
+    return f"{namespace or ''}/{owner.uid}"
 
 
 def stateful_set_key(namespace: str | None, name: str) -> str:

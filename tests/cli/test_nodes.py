@@ -135,7 +135,7 @@ def test_what_was_learnt_and_from_what() -> None:
         "pod": "shop/failed-n1-1",
         "at": "2026-03-01T10:39:50Z",
     }
-    assert one["learnt"]["topologyAffinity"]["pod"] == "/failed-n1-2"
+    assert one["learnt"]["topologyAffinity"]["pod"] == "apps/failed-n1-2"
     assert one["fullPcpusOnly"] is True
     assert one["toLabel"][0].startswith(f"{names.THREADS_PER_CORE}=4: learnt from its kubelet")
 

@@ -82,7 +82,7 @@ def keys(*pairs: tuple[str, str]) -> set[Key]:
     return {Key(*pair) for pair in pairs}
 
 
-OWNER = ("owner", "rs-1")
+OWNER = ("owner", "shop/rs-1")
 TOLD = (("placed", "shop/web-6d-a"), ("fits", "shop/web-6d-a"))
 
 
@@ -100,7 +100,7 @@ TOLD = (("placed", "shop/web-6d-a"), ("fits", "shop/web-6d-a"))
             held(), held(owner=None), (OWNER, ("owner", "Pod/uid-web-6d-a")), id="orphaned"
         ),
         pytest.param(
-            held(), held(owner=OTHER), (OWNER, ("owner", "rs-2")), id="adopted by another"
+            held(), held(owner=OTHER), (OWNER, ("owner", "shop/rs-2")), id="adopted by another"
         ),
         pytest.param(admitted(pod(), "n1"), None, (("room", "n1"),), id="it left its node"),
         pytest.param(pod(node="n1"), None, (), id="one that no kubelet had admitted makes no room"),
@@ -124,7 +124,7 @@ def test_only_steered_pods_are_kept_and_none_longer_than_it_lives(desk: Desk) ->
     seen = []
     for before, after in pairwise(states):
         desk.live(before, after)
-        seen.append(sorted(desk.state.steered.of("rs-1")))
+        seen.append(sorted(desk.state.steered.of("shop/rs-1")))
     assert seen == [["1"], ["2"], [], []]
 
 
@@ -147,14 +147,19 @@ def test_a_write_has_come_back_when_the_gate_is_off_or_the_pod_is_gone(desk: Des
 @pytest.mark.parametrize(
     ("obj", "want", "owner"),
     [
-        pytest.param(failed(pod()), (OWNER, ("node", "n1")), "rs-1", id="rejected for NUMA"),
-        pytest.param(failed(pod(), why=ODD), (OWNER, ("node", "n1")), "rs-1", id="for odd CPUs"),
+        pytest.param(failed(pod()), (OWNER, ("node", "n1")), "shop/rs-1", id="rejected for NUMA"),
+        pytest.param(
+            failed(pod(), why=ODD), (OWNER, ("node", "n1")), "shop/rs-1", id="for odd CPUs"
+        ),
         pytest.param(failed(pod(), why=("Evicted", "")), (), None, id="not rejected: evicted"),
         pytest.param(
             failed(pod(owner=None)), (("bare", "shop/web-6d-a"),), None, id="nobody controls it"
         ),
         pytest.param(
-            failed(pod(owner=CUSTOM)), (("owner", "k-1"), ("node", "n1")), "k-1", id="custom owner"
+            failed(pod(owner=CUSTOM)),
+            (("owner", "shop/k-1"), ("node", "n1")),
+            "shop/k-1",
+            id="custom owner",
         ),
         pytest.param(failed(pod(owner=NODE)), (), None, id="a static pod"),
     ],
@@ -173,9 +178,9 @@ def test_a_rejected_pod_counts_once_however_often_it_changes(desk: Desk) -> None
     before, after = failed(pod()), failed(pod(finalizers=["x"]))
     desk.failed(None, before)
     desk.failed(before, after)
-    assert len(desk.state.rejected.of("rs-1")) == 1
+    assert len(desk.state.rejected.of("shop/rs-1")) == 1
     desk.failed(after, failed(pod(uid="2")))
-    assert list(desk.state.rejected.of("rs-1")) == ["2"]
+    assert list(desk.state.rejected.of("shop/rs-1")) == ["2"]
 
 
 def test_a_node_is_looked_at_when_its_kubelet_tells_something_new(desk: Desk) -> None:
@@ -195,23 +200,23 @@ def released(owner: tuple[str, str, str, str] = REPLICA_SET) -> Object:
 def test_a_pod_that_was_let_go_and_left_is_out_of_sight_until_it_is_seen_failed(desk: Desk) -> None:
     desk.live(None, released())
     desk.live(released(), None)
-    assert desk.state.limbo.of("rs-1") == 1
+    assert desk.state.limbo.of("shop/rs-1") == 1
     desk.failed(None, failed(released()))
-    assert desk.state.limbo.of("rs-1") == 0
+    assert desk.state.limbo.of("shop/rs-1") == 0
 
 
 @pytest.mark.parametrize("last", [held(), admitted(released(), "n1"), pod(steering="excluded")])
 def test_others_that_leave_are_not_waited_for(desk: Desk, last: Object) -> None:
     desk.live(None, last)
     desk.live(last, None)
-    assert desk.state.limbo.of("rs-1") == 0
+    assert desk.state.limbo.of("shop/rs-1") == 0
 
 
 def test_one_that_was_seen_failed_before_it_left_is_not_waited_for(desk: Desk) -> None:
     desk.live(None, released())
     desk.failed(None, failed(released()))
     desk.live(released(), None)
-    assert desk.state.limbo.of("rs-1") == 0
+    assert desk.state.limbo.of("shop/rs-1") == 0
 
 
 def test_the_rejected_pod_of_a_stateful_set_is_waited_for_until_its_event_comes(desk: Desk) -> None:
@@ -295,7 +300,7 @@ def test_who_does_not_lead_queues_nothing_and_who_is_elected_looks_at_everything
     desk.handlers.lead(lambda name: objects[name], {"n7"})
     assert desk.due() == keys(
         OWNER,
-        ("owner", "k-1"),
+        ("owner", "shop/k-1"),
         ("placed", "shop/x"),
         ("fits", "shop/x"),
         ("bare", "shop/bare"),

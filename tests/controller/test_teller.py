@@ -53,7 +53,7 @@ class Desk:
         return self._workload
 
     def rejections(self, owner: Owner, *pods: Object) -> bool:
-        evidence = snapshot(*pods).evidence.of(owner.uid, NOW)
+        evidence = snapshot(*pods).evidence.of(f"shop/{owner.uid}", NOW)
         return self.teller.rejections(owner, owner.uid, evidence, rejected(*pods))
 
 
@@ -125,7 +125,7 @@ def test_whether_a_template_names_a_node_is_asked_where_it_is_likely() -> None:
 
 
 def _excluded(*pods: Object) -> tuple[Exclusion, ...]:
-    nodes = snapshot(*pods).evidence.of("rs-1", NOW).nodes
+    nodes = snapshot(*pods).evidence.of("shop/rs-1", NOW).nodes
     return exclusions(nodes, {}, NOW, Policy().exclusions)
 
 

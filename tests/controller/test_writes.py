@@ -268,7 +268,7 @@ def test_who_was_rejected_is_woken_when_it_is_written(kube: Kube) -> None:
     rooms = Rooms(kube, ago(60), ago(30))
     rooms.rooms.hope("n1")
     rooms.rooms.hope("n2")
-    assert (rooms.queue.get(), len(rooms.queue)) == (Key("owner", "rs-1"), 0)
+    assert (rooms.queue.get(), len(rooms.queue)) == (Key("owner", "shop/rs-1"), 0)
 
 
 def test_a_node_that_joins_wakes_all_who_have_pods_to_let_go(kube: Kube) -> None:

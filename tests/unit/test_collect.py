@@ -28,7 +28,7 @@ def test_each_kind_finds_its_place() -> None:
     assert [f.width for f in found.snapshot.nodes.facts] == [4]
     assert list(found.snapshot.namespaces) == ["apps"]
     assert found.snapshot.maxima == {"apps": Maxima(container=CpuMaximum(3000, "lr"))}
-    assert [r.node for r in found.snapshot.evidence.all_of("rs-1")] == ["n1"]
+    assert [r.node for r in found.snapshot.evidence.all_of("apps/rs-1")] == ["n1"]
 
 
 def test_a_node_resource_topology_finds_its_node_in_any_order() -> None:
@@ -135,7 +135,8 @@ def test_events_tell_of_pods_that_are_gone() -> None:
 
 
 def test_events_tell_of_kubelets_that_started() -> None:
-    start = said("Starting", {"kind": "Node", "name": "n1"}) | {"kind": "Event"}
-    assert not collect([failed("n1").obj, start]).snapshot.evidence.of("rs-1", NOW).nodes
+    about = {"kind": "Node", "name": "n1", "namespace": "default"}
+    start = said("Starting", about) | {"kind": "Event"}
+    assert not collect([failed("n1").obj, start]).snapshot.evidence.of("apps/rs-1", NOW).nodes
     settled = collect([failed("n1").obj, start], settle=timedelta(seconds=30))
-    assert settled.snapshot.evidence.owners() == ["rs-1"]
+    assert settled.snapshot.evidence.owners() == ["apps/rs-1"]

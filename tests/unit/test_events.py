@@ -70,13 +70,25 @@ def test_other_events_tell_of_no_rejection(obj: object) -> None:
 
 
 NODE = {"kind": "Node", "name": "n1", "uid": "n1"}
-STARTING = event(reason="Starting", involvedObject=NODE, message="Starting kubelet.")
+STARTING = event(
+    reason="Starting",
+    involvedObject=NODE,
+    message="Starting kubelet.",
+    metadata=SHAPES["classic"]["metadata"] | {"namespace": "default"},
+)
 STARTS = {
     "of a kubelet": (STARTING, ("n1", read_time("2026-01-01T10:00:05Z"))),
     "of kube-proxy, in the same words": ({**STARTING, "source": {"component": "kube-proxy"}}, None),
     "of something on a pod": ({**STARTING, "involvedObject": {"kind": "Pod", "uid": "u"}}, None),
     "of nothing: another reason": ({**STARTING, "reason": "NodeReady"}, None),
-    "without a time": ({**STARTING, "lastTimestamp": None, "metadata": {}}, None),
+    "without a time": (
+        {**STARTING, "lastTimestamp": None, "metadata": {"namespace": "default"}},
+        None,
+    ),
+    "told where a tenant may write Events": (
+        {**STARTING, "metadata": {"namespace": "tenant"}, "involvedObject": NODE},
+        None,
+    ),
 }
 
 

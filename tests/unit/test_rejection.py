@@ -123,11 +123,12 @@ def test_only_what_another_node_may_cure_excludes_a_node(kind: Kind, *, want: bo
 def test_a_failed_pod_tells_all_of_its_rejection() -> None:
     assert rejection_of(failed("n1").view) == Rejection(
         uid="rs-1/n1/1",
-        owner="rs-1",
+        owner="apps/rs-1",
         node="n1",
         kind=Kind.NO_ALIGNED_NUMA,
         reason="TopologyAffinityError",
         at=NOW - timedelta(seconds=10),
+        namespace="apps",
         pod=failed("n1").obj["metadata"]["name"],
     )
 
@@ -185,7 +186,7 @@ def test_only_a_controller_has_its_pods_rejections_counted(shown: dict[str, Any]
     """Case 38: nobody makes another for a bare pod; a static pod is its node's own affair."""
     obj = failed("n1").metadata(ownerReferences=shown["ownerReferences"])
     found = rejection_of(obj.view)
-    assert (found.owner if found else None) == {"custom": "k1"}.get(shown["name"])
+    assert (found.owner if found else None) == {"custom": "apps/k1"}.get(shown["name"])
 
 
 def test_a_pod_of_a_stateful_set_counts_for_its_name_for_the_uid_is_in_no_event() -> None:
@@ -199,3 +200,12 @@ def test_a_pod_that_was_let_go_before_says_so() -> None:
     found = rejection_of(failed("n1").label("evencore.io/steering", "released").view)
     assert found is not None
     assert found.released
+
+
+def test_the_uid_of_somebody_elses_owner_tells_nothing_of_it() -> None:
+    """A tenant may write any uid into the ownerReferences of pods of his own."""
+    theirs = rejection_of(failed("n1").metadata(namespace="shop").view)
+    forged = rejection_of(failed("n1").metadata(namespace="tenant").view)
+    assert theirs is not None
+    assert forged is not None
+    assert theirs.owner != forged.owner

@@ -149,7 +149,7 @@ def test_a_rejection_is_known_while_its_pod_can_be_seen(server: ScriptedServer) 
         Stream((event("ADDED", _versioned(second, 5)), event("DELETED", _versioned(first, 6)))),
     )
     with _live(server) as live:
-        _until(lambda: [r.node for r in live().evidence.all_of("rs-1")] == ["n2"])
+        _until(lambda: [r.node for r in live().evidence.all_of("apps/rs-1")] == ["n2"])
 
 
 def test_the_last_rejection_of_an_owner_leaves_nothing_behind(server: ScriptedServer) -> None:
@@ -191,11 +191,12 @@ def test_what_a_kubelet_rejects_when_it_has_just_started_says_nothing_of_its_nod
     _empty(server, PODS)
     server.script(PODS, a_list([_rejected(failed("n1")), _rejected(failed("n2"))]))
     started = (NOW - timedelta(minutes=1)).isoformat()
-    start = _said("Starting", {"kind": "Node", "name": "n1", "uid": "n1"}, 1, started)
+    about = {"kind": "Node", "namespace": "default", "name": "n1", "uid": "n1"}
+    start = _said("Starting", about, 1, started)
     server.script(f"{EVENTS}?reason=Starting,involvedObject.kind=Node", a_list([start]))
     with _live(server) as live:
         _until(lambda: live.missing() is None)
-        assert [n.node for n in live().evidence.of("rs-1", NOW).nodes] == ["n2"]
+        assert [n.node for n in live().evidence.of("apps/rs-1", NOW).nodes] == ["n2"]
 
 
 def test_another_pod_of_the_same_name_leaves_the_first_behind(server: ScriptedServer) -> None:
@@ -206,7 +207,7 @@ def test_another_pod_of_the_same_name_leaves_the_first_behind(server: ScriptedSe
     server.script(PODS, a_list([first]))
     server.script(PODS, Stream((event("MODIFIED", _versioned(second, 5)),)))
     with _live(server) as live:
-        _until(lambda: [r.uid for r in live().evidence.all_of("rs-1")] == ["another"])
+        _until(lambda: [r.uid for r in live().evidence.all_of("apps/rs-1")] == ["another"])
 
 
 def test_since_when_there_is_room_on_a_node_is_known(server: ScriptedServer) -> None:
