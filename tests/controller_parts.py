@@ -128,6 +128,8 @@ def failed(
 ) -> Object:
     """Have the kubelet of a node refuse the pod."""
     obj["spec"]["nodeName"] = node
+    made = obj["metadata"]["creationTimestamp"]
+    obj["metadata"]["creationTimestamp"] = min(made, rfc3339(at))
     reason, message = why
     obj["status"] = {
         "phase": "Failed",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from evencore.domain.rejection import Rejection, classify, named_width, read_time
+from evencore.domain.rejection import Rejection, classify, later, named_width, read_time
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -25,10 +25,11 @@ class Told(NamedTuple):
     name: str
     uid: str
     node: str | None  # of the kubelet that tells
-    at: datetime | None  # the last time
+    at: datetime | None  # the last time, by the clock of who tells
     times: int  # it was told
     message: str
     by: str  # component
+    made: datetime | None = None  # by the clock of the API server
 
 
 def told(event: EventView) -> Told | None:
@@ -58,6 +59,7 @@ def told(event: EventView) -> Told | None:
         or event.reporting_component
         or event.reporting_controller
         or "",
+        read_time(meta.creation_timestamp if meta else None),
     )
 
 
@@ -70,7 +72,16 @@ def rejection_in(said: Told) -> Rejection | None:
         return None
     width = named_width(said.message)
     return Rejection(
-        said.uid, "", said.node, kind, said.reason, said.at, said.namespace, said.name, width
+        said.uid,
+        "",
+        said.node,
+        kind,
+        said.reason,
+        later(said.at, said.made),
+        said.namespace,
+        said.name,
+        width,
+        clock=said.at,
     )
 
 

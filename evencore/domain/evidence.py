@@ -103,28 +103,31 @@ class Ledger:
         self._settle = settle
         self._guard = guard
         self._owners: dict[str, _Owner] = {}
-        self._known: dict[str, _Known] = {}  # by uid of the pod
+        # Pods, by namespace and uid: whoever may write Events in one could else tell of another's.
+        self._known: dict[_Pod, _Known] = {}
         # A pod that is deleted at once may be gone before its Event comes: they are two watches.
-        self._gone: dict[str, _Known] = {}
+        self._gone: dict[_Pod, _Known] = {}
         self._starts: dict[str, list[datetime]] = {}  # of each node's kubelet, oldest first
         self._made: dict[str, datetime] = {}  # each node
 
     def pod(self, rejection: Rejection, now: datetime) -> None:
-        """Take in a failed pod; one that does not say when it failed did so now."""
+        """Take in a failed pod; one that does not say when it failed did so now.
+
+        One that says that it will fail, for its kubelet's clock is ahead, did so now as well.
+        """
         if not rejection.kind.excludes:
             return
         with self._guard:
-            known = self._of(rejection.uid)
-            at = rejection.at or (known.pod.at if known.pod else now)
-            known.pod = _Witness(at, rejection.node, rejection.reason)
-            known.owner, known.started = rejection.owner, at
+            known = self._of(rejection)
+            known.pod = _witness(rejection, known.pod, now)
+            known.owner, known.started = rejection.owner, rejection.clock
             known.released = rejection.released
             self._book(known)
 
-    def pod_gone(self, uid: str) -> None:
+    def pod_gone(self, namespace: str, uid: str) -> None:
         """Forget a failed pod that was deleted; what its Event tells stays."""
         with self._guard:
-            if known := self._known.get(uid):
+            if known := self._known.get(_Pod(namespace, uid)):
                 known.pod = None
                 self._book(known)
 
@@ -133,17 +136,16 @@ class Ledger:
         if not rejection.kind.excludes:
             return
         with self._guard:
-            known = self._of(rejection.uid)
-            at = rejection.at or (known.event.at if known.event else now)
-            known.event = _Witness(at, rejection.node, rejection.reason)
+            known = self._of(rejection)
+            known.event = _witness(rejection, known.event, now)
             if not known.owner and (match := _ORDINAL.fullmatch(rejection.pod)):
                 known.owner = stateful_set_key(rejection.namespace, match["owner"])
             self._book(known)
 
-    def event_gone(self, uid: str) -> None:
+    def event_gone(self, namespace: str, uid: str) -> None:
         """Forget the Event of a rejection: it has expired."""
         with self._guard:
-            if known := self._known.get(uid):
+            if known := self._known.get(_Pod(namespace, uid)):
                 known.event = None
                 self._book(known)
 
@@ -182,7 +184,9 @@ class Ledger:
         """Return those of `all_of` whose failed pods are still there."""
         with self._guard:
             books = self._owners.get(owner)
-            return tuple(one for one in books.all if self._known[one.uid].pod) if books else ()
+            if books is None:
+                return ()
+            return tuple(o for o in books.all if self._known[_Pod(books.namespace, o.uid)].pod)
 
     def rejected_on(self, node: str) -> dict[str, datetime]:
         """Return who was rejected on a node, and when last; all evidence counts, however old."""
@@ -203,12 +207,13 @@ class Ledger:
         with self._guard:
             return list(self._owners)
 
-    def _of(self, uid: str) -> _Known:
+    def _of(self, rejection: Rejection) -> _Known:
         """Return what is known of a pod, to be added to."""
-        known = self._known.get(uid)
+        pod = _Pod(rejection.namespace, rejection.uid)
+        known = self._known.get(pod)
         if known is None:
-            known = self._gone.pop(uid) if uid in self._gone else _Known(uid)
-            self._known[uid] = known
+            known = self._gone.pop(pod) if pod in self._gone else _Known(pod)
+            self._known[pod] = known
         return known
 
     def _judge_anew(self, node: str) -> None:
@@ -222,10 +227,10 @@ class Ledger:
         if known.booked != (known.owner, wanted):
             self._strike(known)
             if wanted:
-                self._owners.setdefault(known.owner, _Owner()).add(wanted)
+                self._owners.setdefault(known.owner, _Owner(known.of.namespace)).add(wanted)
             known.booked = (known.owner, wanted)
         if known.witness is None:
-            self._gone[known.uid] = self._known.pop(known.uid)
+            self._gone[known.of] = self._known.pop(known.of)
             if len(self._gone) > _GONE:
                 del self._gone[next(iter(self._gone))]
 
@@ -245,19 +250,26 @@ class Ledger:
         happened = known.event or known.pod
         if told is None or happened is None:
             return None
-        if known.started and happened.at - known.started > RAN:
+        if known.started and happened.clock and happened.clock - known.started > RAN:
             return None
         # Differences: a sum could leave the range of datetime, and anybody can write an Event.
         made = self._made.get(happened.node)
         settling = any(
-            _ZERO <= happened.at - start < self._settle
+            _ZERO <= (happened.clock or happened.at) - start < self._settle
             for start in self._starts.get(happened.node, ())
             if made is None or start - made > FIRST
         )
-        return Seen(told.at, known.uid, told.node, told.reason, known.released, settling)
+        return Seen(told.at, known.of.uid, told.node, told.reason, known.released, settling)
 
 
 _ZERO = timedelta(0)
+
+
+class _Pod(NamedTuple):
+    """Which pod it is."""
+
+    namespace: str
+    uid: str
 
 
 class _Witness(NamedTuple):
@@ -266,13 +278,22 @@ class _Witness(NamedTuple):
     at: datetime
     node: str
     reason: str
+    clock: datetime | None  # by the kubelet's clock
+
+
+def _witness(rejection: Rejection, before: _Witness | None, now: datetime) -> _Witness:
+    """Return what is told of a rejection now; it cannot be newer than when it was first told."""
+    first = before.at if before else now
+    return _Witness(
+        min(rejection.at or first, first), rejection.node, rejection.reason, rejection.clock
+    )
 
 
 @dataclass(slots=True)
 class _Known:
     """What is known of one rejected pod, and what the books of its owner say of it."""
 
-    uid: str
+    of: _Pod
     owner: str = ""
     pod: _Witness | None = None
     event: _Witness | None = None
@@ -290,6 +311,7 @@ class _Known:
 class _Owner:
     """The books of one owner: all lists are sorted, oldest first."""
 
+    namespace: str
     all: list[Seen] = field(default_factory=list)
     released: list[Seen] = field(default_factory=list)
     on_node: dict[str, list[Seen]] = field(default_factory=dict)

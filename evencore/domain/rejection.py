@@ -46,11 +46,12 @@ class Rejection:
     node: str
     kind: Kind
     reason: str  # as the kubelet wrote it
-    at: datetime | None  # None: the object does not say
+    at: datetime | None  # never before the object was made; None: the object does not say
     namespace: str = ""
     pod: str = ""  # its name
     width: int | None = None  # threads per core of the node, if the kubelet named them
     released: bool = False  # it was a held pod that the controller had let go
+    clock: datetime | None = None  # by the kubelet's clock: only good to compare with itself
 
 
 _NOT_A_MULTIPLE = re.compile(
@@ -98,18 +99,29 @@ def rejection_of(pod: PodView | FailedPodView) -> Rejection | None:
     kind = classify(status.reason, status.message)
     if kind is None:
         return None
+    clock, made = read_time(status.start_time), read_time(meta.creation_timestamp)
     return Rejection(
         meta.uid or "",
         owner_key(owner, meta.namespace),
         node,
         kind,
         status.reason or "",
-        read_time(status.start_time) or read_time(meta.creation_timestamp),
+        later(clock, made),
         meta.namespace or "",
         meta.name or "",
         named_width(status.message),
         pod.steering == names.RELEASED,
+        clock,
     )
+
+
+def later(clock: datetime | None, made: datetime | None) -> datetime | None:
+    """Return when something happened to an object, as well as it can be known.
+
+    `clock` is by a kubelet's clock, which may be wrong. `made`, when the object was made, is by the
+    API server's; a clock that is behind would else make a rejection older than anybody heeds.
+    """
+    return max((at for at in (clock, made) if at), default=None)
 
 
 def owner_key(owner: OwnerReference, namespace: str | None) -> str:

@@ -61,7 +61,7 @@ class Witnesses:
         gone = rejection_of(before) if before else None
         # A list may find another pod under the same name: a StatefulSet's.
         if gone and not (rejection and rejection.uid == gone.uid):
-            self._ledger.pod_gone(gone.uid)
+            self._ledger.pod_gone(gone.namespace, gone.uid)
         if rejection:
             self._ledger.pod(rejection, self._now())
 
@@ -74,4 +74,4 @@ class Witnesses:
         elif said and (start := kubelet_start_in(said)):
             self._ledger.kubelet_started(*start)
         elif before and (gone := told(before)):
-            self._ledger.event_gone(gone.uid)
+            self._ledger.event_gone(gone.namespace, gone.uid)

@@ -44,9 +44,17 @@ def nodes(number: int) -> Nodes:
     )
 
 
-def owner(number: int) -> str:
-    """Return the uid, and so the key, of an owner."""
+def _namespace(number: int) -> str:
+    return f"team-{number % 100:03d}"
+
+
+def _uid(number: int) -> str:
     return f"00000000-0000-4000-8000-{number:012d}"
+
+
+def owner(number: int) -> str:
+    """Return the key of an owner."""
+    return f"{_namespace(number)}/{_uid(number)}"
 
 
 def pod(number: int) -> dict[str, Any]:
@@ -57,7 +65,7 @@ def pod(number: int) -> dict[str, Any]:
     return {
         "metadata": {
             "name": f"web-{of:06d}-{number % REPLICAS:05d}",
-            "namespace": f"team-{of % 100:03d}",
+            "namespace": _namespace(of),
             "uid": f"00000000-0000-4000-9000-{number:012d}",
             "labels": {"app": "web", "evencore.io/steering": "held" if waits else "released"}
             if looping
@@ -70,7 +78,7 @@ def pod(number: int) -> dict[str, Any]:
                     "apiVersion": "apps/v1",
                     "kind": "ReplicaSet",
                     "name": f"web-{of:06d}",
-                    "uid": owner(of),
+                    "uid": _uid(of),
                     "controller": True,
                 }
             ],
@@ -116,10 +124,9 @@ def rejections(owners: int, known: Nodes) -> Ledger:
             uid = f"rejected-{of}-{n}"
             at = NOW - timedelta(seconds=30 + n)
             number = of * LOOPING
-            reason = "TopologyAffinityError"
-            ledger.pod(
-                Rejection(uid, owner(number), facts.name, Kind.NO_ALIGNED_NUMA, reason, at), NOW
-            )
+            kind, reason = Kind.NO_ALIGNED_NUMA, "TopologyAffinityError"
+            found = Rejection(uid, owner(number), facts.name, kind, reason, at, _namespace(number))
+            ledger.pod(found, NOW)
     return ledger
 
 

@@ -30,7 +30,7 @@ def of_pod(
     released: bool = False,
 ) -> Rejection:
     kind, reason = Kind.NO_ALIGNED_NUMA, "TopologyAffinityError"
-    return Rejection(uid, owner, node, kind, reason, at, "apps", f"web-{uid}", None, released)
+    return Rejection(uid, owner, node, kind, reason, at, "apps", f"web-{uid}", None, released, at)
 
 
 def of_event(uid: str = "u1", at: datetime | None = NOW, pod: str = "web-x") -> Rejection:
@@ -64,10 +64,10 @@ def test_the_event_stays_when_the_pod_is_gone_until_it_has_expired() -> None:
     ledger = Ledger()
     ledger.pod(of_pod(), NOW)
     ledger.event(of_event(), NOW)
-    ledger.pod_gone("u1")
+    ledger.pod_gone("apps", "u1")
     assert nodes(ledger.of("rs-1", NOW)) == [("n1", 1)]
     assert ledger.pods_of("rs-1") == ()
-    ledger.event_gone("u1")
+    ledger.event_gone("apps", "u1")
     assert ledger.owners() == []
 
 
@@ -109,7 +109,7 @@ def test_a_pod_that_had_been_running_teaches_nothing() -> None:
     ledger.event(of_event(pod="web-0"), NOW)
     ledger.pod(of_pod(at=started, owner=SET), NOW)
     assert ledger.owners() == []
-    ledger.pod_gone("u1")  # nor does what is left of it
+    ledger.pod_gone("apps", "u1")  # nor does what is left of it
     assert ledger.owners() == []
 
 
@@ -183,6 +183,24 @@ def test_a_clock_that_is_ahead_makes_nothing_later_than_now() -> None:
     assert (found.newest, found.nodes[0].newest) == (NOW, NOW)
 
 
+def test_a_clock_that_is_ahead_does_not_keep_a_node_excluded_until_the_others_catch_up() -> None:
+    ledger = Ledger()
+    for minutes in (0, 1):  # some label of it changes later
+        ledger.pod(of_pod(at=NOW + 60 * MINUTE), NOW + minutes * MINUTE)
+    found = ledger.of("rs-1", NOW + 5 * MINUTE)
+    assert (found.newest, found.nodes[0].newest) == (NOW, NOW)
+
+
+def test_what_is_written_in_another_namespace_about_a_pod_changes_nothing() -> None:
+    """Uids are no secret. That the pod had been running would make its rejection count no more."""
+    ledger = Ledger()
+    ledger.pod(of_pod(), NOW)
+    ledger.event(replace(of_event(at=NOW + MINUTE), namespace="tenant"), NOW)
+    ledger.event_gone("tenant", "u1")
+    ledger.pod_gone("tenant", "u1")
+    assert nodes(ledger.of("rs-1", NOW)) == [("n1", 1)]
+
+
 def test_what_does_not_say_when_it_happened_happened_when_it_was_first_seen() -> None:
     ledger = Ledger()
     ledger.pod(of_pod(at=None), NOW)
@@ -222,10 +240,11 @@ def _steps(number: int, told: tuple[object, ...]) -> list[list[Step]]:
     node, at, late, owner, released, seen = told
     name = f"web-{number}" if owner == SET else f"web-6d-x{number}"
     pod = replace(of_pod(f"u{number}", at, node, owner, released=released), pod=name)  # type: ignore[arg-type]
-    event = replace(pod, owner="", released=False, at=at + late * SECOND)  # type: ignore[operator]
+    moment = at + late * SECOND  # type: ignore[operator]
+    event = replace(pod, owner="", released=False, at=moment, clock=moment)
     pods: list[Step] = [("pod", pod)] if seen != "event" else []
     if str(seen).endswith("gone"):
-        pods.append(("gone", pod.uid))
+        pods.append(("gone", pod.namespace, pod.uid))
     return [pods, [("event", event)] if "pod" not in str(seen) else []]
 
 
@@ -267,10 +286,10 @@ def test_the_order_of_witnesses_does_not_matter(
 def test_what_is_gone_leaves_nothing_behind(told: list[tuple[object, ...]]) -> None:
     ledger = Ledger()
     for number, one in enumerate(told):
-        for name, what in (step for line in _steps(number, one) for step in line):
+        for name, what, *_ in (step for line in _steps(number, one) for step in line):
             if name != "gone":
                 (ledger.pod if name == "pod" else ledger.event)(what, NOW)  # type: ignore[arg-type]
     for number in range(len(told)):
-        ledger.event_gone(f"u{number}")
-        ledger.pod_gone(f"u{number}")
+        ledger.event_gone("apps", f"u{number}")
+        ledger.pod_gone("apps", f"u{number}")
     assert ledger.owners() == []

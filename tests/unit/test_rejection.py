@@ -130,6 +130,7 @@ def test_a_failed_pod_tells_all_of_its_rejection() -> None:
         at=NOW - timedelta(seconds=10),
         namespace="apps",
         pod=failed("n1").obj["metadata"]["name"],
+        clock=NOW - timedelta(seconds=10),
     )
 
 
@@ -166,6 +167,12 @@ def test_no_rejection_is_made_up(built: Pod) -> None:
         pytest.param("2026-03-01T10:00:00", None, None, id="no zone told"),
         pytest.param("0001-01-01T00:00:00+14:00", None, None, id="before the first day"),
         pytest.param(None, None, None, id="nothing told"),
+        pytest.param(
+            "2026-03-01T08:00:00Z",
+            "2026-03-01T10:00:00Z",
+            (10, 0),
+            id="no kubelet sees a pod before it is made: its clock is behind",
+        ),
     ],
 )
 def test_the_time_is_when_the_kubelet_saw_the_pod(
