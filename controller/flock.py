@@ -24,31 +24,31 @@ def flock(
     """Sort pods by how far they have come.
 
     `let_go` tells of a uid that its gate was taken off and that this was not seen yet. `lost`: how
-    many were let go and are out of sight (`limbo`). A pod that others hold as well waits for them
-    first. A kubelet has admitted a pod when it says since when (status.startTime) and not that it
-    failed.
+    many were let go and are out of sight (`limbo`). A kubelet has admitted a pod when it says since
+    when (status.startTime) and not that it failed.
     """
     held: list[HeldPod] = []
+    shared: list[HeldPod] = []
     in_flight, admitted = lost, []
     for pod in pods:
         meta = pod.metadata
         if meta.deletion_timestamp is not None:
             continue
         if pod.held and not let_go(meta.uid):
-            if pod.gates == (names.HOLD,):
-                held.append(HeldPod(read_time(meta.creation_timestamp) or now, meta.uid))
+            waiting = held if pod.gates == (names.HOLD,) else shared
+            waiting.append(HeldPod(read_time(meta.creation_timestamp) or now, meta.uid))
         elif pod.held or pod.steering == names.RELEASED:
             started = read_time(pod.status.start_time) if not pod.held else None
             if started:
                 admitted.append(started)
             else:
                 in_flight += 1
-    return Flock(sorted(held), in_flight, admitted)
+    return Flock(sorted(held), in_flight, admitted, sorted(shared))
 
 
 def waits(pod: LivePod) -> bool:
-    """Tell whether a pod that we do not hold has no node yet."""
-    return not (pod.spec.node_name or pod.held or pod.metadata.deletion_timestamp)
+    """Tell whether a pod that nobody holds has no node yet."""
+    return not (pod.spec.node_name or pod.gates or pod.metadata.deletion_timestamp)
 
 
 def waits_in_vain(pod: LivePod, excluded: Iterable[Exclusion]) -> bool:

@@ -101,7 +101,9 @@ class OwnerReconciler:
     ) -> float | None:
         """Let held pods go that may."""
         now, lost = self._now(), self._state.limbo.of(key)
-        found = flock(pods.values(), self._expectations.pending, now, lost)
+        # A pod that the API server does not let us touch is not to keep the others waiting.
+        touched = [pod for uid, pod in pods.items() if not self._hands.releaser.refused(uid)]
+        found = flock(touched, self._expectations.pending, now, lost)
         rooms = {
             seen.node: since
             for seen in evidence.nodes
@@ -115,11 +117,13 @@ class OwnerReconciler:
             result = self._hands.releaser.let_go(pods[uid], plan)
             if isinstance(result, Decision):
                 self._hands.teller.released(owner, pods[uid], "; ".join(result.sentences))
-            elif result is not None:
+            elif result is not None and not self._hands.releaser.refused(uid):
                 return result
-        if len(chosen) < len(plan.pods):
+        if len(chosen) < len(plan.pods) or any(map(self._hands.releaser.refused, chosen)):
             return 0.0
-        return _again_s(plan, now, lost) if found.held else None
+        if found.held or found.shared:
+            return _again_s(plan, now, lost)
+        return LONGEST_S if len(touched) < len(pods) else None
 
     def _replace(
         self,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from controller.expectations import Expectations
 from controller.reading import REFUSED_S, Fresh, read_pod
 from evencore.domain import names
 from evencore.domain.decision import let_go
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from controller.expectations import Expectations
     from controller.views import LivePod
     from evencore.domain.decision import Decision
     from evencore.domain.policy import Policy
@@ -44,6 +44,11 @@ class Releaser:
     ) -> None:
         self._writer, self._policy, self._snapshot = writer, policy, snapshot
         self._expectations, self._now = expectations, now
+        self._refused = Expectations()
+
+    def refused(self, uid: str) -> bool:
+        """Tell whether the API server would not let us let a pod go, a short while ago."""
+        return self._refused.pending(uid)
 
     def let_go(self, pod: LivePod, release: Release) -> Decision | float | None:
         """Let a pod go; returns what was decided, or in how many seconds to try again.
@@ -56,8 +61,9 @@ class Releaser:
             return fresh.seconds if isinstance(fresh, Later) else None
         view, ref = fresh
         spec = view.spec or PodSpec()
-        if spec.gates != (names.HOLD,):  # let go already, or others hold it as well
-            return None
+        alone = spec.gates == (names.HOLD,)
+        if not alone and not (release.forced and names.HOLD in spec.gates):
+            return None  # let go already, or others hold it as well
         case = Case(view, spec, ref.namespace, self._policy, self._snapshot(), self._now())
         decision = let_go(case, release.why, forced=release.forced)
         self._expectations.expect(ref.uid)
@@ -69,6 +75,8 @@ class Releaser:
                 decision, required=(), preferred=(), sentences=decision.sentences[:1]
             )
             outcome = self._writer.patch_pod(ref, operations(view, decision))
+        if isinstance(outcome, Refused):
+            self._refused.expect(ref.uid)
         if not isinstance(outcome, Done):
             self._expectations.met(ref.uid)
         return _result(decision, outcome)

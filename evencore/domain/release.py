@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class HeldPod(NamedTuple):
-    """A pod that waits for us alone: no other gate is on it."""
+    """A pod that has our gate."""
 
     created: datetime
     uid: str
@@ -27,9 +27,10 @@ class HeldPod(NamedTuple):
 class Flock(NamedTuple):
     """The pods of one owner, as far as their release goes."""
 
-    held: Sequence[HeldPod] = ()  # oldest first
+    held: Sequence[HeldPod] = ()  # by us alone; oldest first
     in_flight: int = 0  # let go, and no kubelet has answered yet
     admitted: Sequence[datetime] = ()  # when kubelets admitted those let go before; any order
+    shared: Sequence[HeldPod] = ()  # held by others as well: they may take their gates off first
 
 
 class Release(NamedTuple):
@@ -50,14 +51,17 @@ def release(
     let go are admitted 1 pod follows, then 2, 4, ..., as the Job controller starts pods; a
     rejection starts over. While a kubelet still owes an answer nothing more is tried.
     """
-    if not flock.held:
+    ours = sorted((*flock.held, *flock.shared)) if flock.shared else flock.held
+    if not ours:
         return Release((), "no pod is held", None)
-    overdue = tuple(pod.uid for pod in flock.held if now - pod.created >= holds.longest)
+    overdue = tuple(pod.uid for pod in ours if now - pod.created >= holds.longest)
     if overdue:
-        left = flock.held[len(overdue) :]
+        left = ours[len(overdue) :]
         why = f"held for {duration(holds.longest)}, longer than that no pod is held"
         return Release(overdue, why, left[0].created + holds.longest if left else None, forced=True)
-    longest = flock.held[0].created + holds.longest
+    longest = ours[0].created + holds.longest
+    if not flock.held:
+        return Release((), "others hold them as well", longest)
     if flock.in_flight:
         why = f"{count(flock.in_flight, 'pod')} let go before must start first"
         return Release((), why, longest)

@@ -53,7 +53,7 @@ def _prospect(picture: Picture, key: str) -> Prospect:
     if part is False:  # nobody carries it out
         excluded = ()
     until = min((e.until for e in excluded), default=None)
-    if pods.held:
+    if pods.held or pods.shared:
         # As the controller's OwnerReconciler asks.
         rooms = {n.node: snapshot.rooms[n.node] for n in evidence.nodes if n.node in snapshot.rooms}
         if newcomer := picture.newcomer:

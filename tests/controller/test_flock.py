@@ -77,6 +77,12 @@ DECISION = "let go 10:00Z: why; not on n1 until 10:30Z: TopologyAffinityError, 2
         ),
         pytest.param(kept_off(held(), "n1"), [], False, id="it is held"),
         pytest.param(
+            kept_off(pod(gates=["example.io/quota"], decision=DECISION), "n1"),
+            [],
+            False,
+            id="others hold it, and it is theirs to let go",
+        ),
+        pytest.param(
             kept_off(pod(decision=DECISION, deletionTimestamp="2026-03-01T10:40:00Z"), "n1"),
             [],
             False,

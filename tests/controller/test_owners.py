@@ -61,6 +61,7 @@ class Desk:
             self.state.rejected.put(one.rejection.owner, one.rejection.uid, one)
         self.snapshot = snapshot(*gone, labels=labels)
         self.done: list[str] = []
+        self.untouchable: set[str] = set()
         self.answer: Decision | float | None = Decision(sentences=("let go",))
         hands = Hands(
             cast("Releaser", self), cast("Replacer", self), cast("Cleaner", self),
@@ -77,6 +78,9 @@ class Desk:
     def let_go(self, pod: LivePod, release: Release) -> Decision | float | None:
         self.done.append(f"let go {pod.metadata.name}{' forced' if release.forced else ''}")
         return self.answer
+
+    def refused(self, uid: str) -> bool:
+        return uid in self.untouchable
 
     def replace(self, owner: Owner, *_: object) -> None:
         self.done.append(f"replace of {owner.kind}")
@@ -190,6 +194,23 @@ def test_of_many_that_were_held_too_long_others_get_their_turn_between() -> None
     desk = Desk(*(held(f"p{n:02d}", made=ago(3600)) for n in range(50)))
     assert desk.reconcile() == 0.0
     assert len([done for done in desk.done if done.endswith(" forced")]) == FORCED_AT_A_TIME
+
+
+def test_a_pod_that_the_api_server_does_not_let_go_keeps_no_other_waiting() -> None:
+    desk = Desk(*REJECTIONS, held("a", made=ago(9)), held("b"))
+    desk.untouchable = {"uid-a"}
+    desk.reconcile()
+    assert desk.done[0] == "let go b"
+
+
+def test_a_pod_that_is_held_by_others_as_well_is_looked_at_when_it_was_held_too_long() -> None:
+    gates = [names.HOLD, "example.io/quota"]
+    young, old = (pod(steering=names.HELD, gates=gates, made=ago(s)) for s in (850, 900))
+    desk = Desk(young)
+    assert (desk.reconcile(), desk.done) == (50.0, TOLD)
+    desk = Desk(old)
+    desk.reconcile()
+    assert desk.done[0] == "let go web-6d-a forced"
 
 
 def test_a_node_that_joined_since_is_a_reason_to_hope() -> None:

@@ -24,6 +24,7 @@ from controller_parts import (
 
 from controller.expectations import Expectations
 from controller.queue import Key, Queue
+from controller.reading import REFUSED_S
 from controller.releaser import Releaser
 from controller.replacer import Replacer
 from controller.rooms import PAUSE_S, RoomReconciler
@@ -34,6 +35,7 @@ from evencore.domain import names
 from evencore.domain.decision import Decision
 from evencore.domain.policy import Policy
 from evencore.domain.release import Release
+from evencore.kube.outcome import Refused
 from evencore.kube.writer import Writer
 from simulator.faults import Fault
 
@@ -109,6 +111,25 @@ def test_there_is_nothing_to_let_go(kube: Kube, let: Let, obj: Object) -> None:
     made = kube.make(obj)
     assert let.go(made) is None
     assert kube.read(PATH)["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
+
+
+def test_a_pod_that_may_not_be_changed_is_known_for_a_while(
+    let: Let, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = let.kube.make(held())
+    monkeypatch.setattr(Writer, "patch_pod", lambda *_: Refused("a policy of theirs"))
+    assert let.go(made) == REFUSED_S
+    assert let.releaser.refused(made["metadata"]["uid"])
+    assert not let.expectations.pending(made["metadata"]["uid"])
+
+
+def test_our_gate_is_gone_in_the_end_though_others_hold_the_pod_as_well(
+    kube: Kube, let: Let
+) -> None:
+    """They may wait for ours as we waited for theirs."""
+    made = kube.make(pod(steering=names.HELD, gates=[names.HOLD, "kueue.x-k8s.io/admission"]))
+    assert isinstance(let.releaser.let_go(seen(made), GO._replace(forced=True)), Decision)
+    assert kube.read(PATH)["spec"]["schedulingGates"] == [{"name": "kueue.x-k8s.io/admission"}]
 
 
 def test_a_successor_of_the_same_name_is_not_let_go(kube: Kube, let: Let) -> None:
