@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import secrets
 import signal
 import sys
 import threading
@@ -18,10 +19,11 @@ import click
 
 from evencore.strict import FileError
 from evencore.terminal import Group
+from simulator.api.writes import ADMIN
 from simulator.clock import Clock
 from simulator.cluster import Cluster
 from simulator.garbage import collect_rarely
-from simulator.kubeconfig import refuse_foreign
+from simulator.kubeconfig import refuse_foreign, written
 from simulator.kubelet.presets import PRESETS, load
 from simulator.scenario.command import run
 from simulator.server import Options
@@ -93,6 +95,12 @@ cluster.add_command(run)
     metavar="NAMESPACE/NAME=HOST:PORT",
     help="Where a Service is that a webhook configuration names. Repeatable.",
 )
+@click.option(
+    "--rbac",
+    is_flag=True,
+    help="Allow what roles and bindings say: the kubeconfig is an admin's, and kubectl --as "
+    "tries others. Without it everybody may everything.",
+)
 def up(  # noqa: PLR0913, PLR0917  the options of the command
     nodes: str | None,
     preset: str | None,
@@ -101,6 +109,8 @@ def up(  # noqa: PLR0913, PLR0917  the options of the command
     speed: float,
     seed: int,
     services: tuple[tuple[tuple[str, str], tuple[str, int]], ...],
+    *,
+    rbac: bool,
 ) -> None:
     """Start one on this machine's loopback; it ends with Ctrl-C and leaves nothing behind."""
     if nodes and preset:
@@ -118,11 +128,21 @@ def up(  # noqa: PLR0913, PLR0917  the options of the command
     started, stop = time.perf_counter(), threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    options = Options(clock=Clock.real(speed), seed=seed, port=port, services=dict(services))
+    # Without RBAC nobody is asked who they are.
+    token = secrets.token_urlsafe() if rbac else ""
+    options = Options(
+        clock=Clock.real(speed),
+        seed=seed,
+        port=port,
+        services=dict(services),
+        tokens={token: ADMIN} if rbac else None,
+        rbac=rbac,
+    )
     try:
-        with Cluster(machines, options) as running:
-            written = running.server.kubeconfig()
-            kubeconfig.write_text(written)
+        with (
+            Cluster(machines, options) as running,
+            written(kubeconfig, running.server.kubeconfig(token)),
+        ):
             took = time.perf_counter() - started
             click.echo(f"{running.server.url} started in {took:.2f} s")
             click.echo(f"try: kubectl --kubeconfig {kubeconfig} get nodes")
@@ -131,5 +151,3 @@ def up(  # noqa: PLR0913, PLR0917  the options of the command
         where = f"{error.filename}: " if error.filename else ""
         click.echo(f"evencore: {where}{error.strerror or error}", err=True)
         sys.exit(WRONG_INPUT)
-    if kubeconfig.exists() and kubeconfig.read_text() == written:  # not a later cluster's
-        kubeconfig.unlink()

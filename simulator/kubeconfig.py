@@ -1,10 +1,11 @@
-"""Where the kubeconfig of a pocket cluster may be written: never over somebody's own."""
+"""The kubeconfig of a pocket cluster as a file: never over somebody's own, and gone at the end."""
 
 from __future__ import annotations
 
 import base64
 import socket
 import ssl
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -14,6 +15,7 @@ import yaml
 from simulator.server import CONTEXT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 _PATIENCE_S: Final = 1.0
@@ -31,6 +33,17 @@ def refuse_foreign(path: Path) -> None:
         raise click.UsageError(
             f"{path} is of a pocket cluster that runs at {url}: name another, or end that one"
         )
+
+
+@contextmanager
+def written(path: Path, text: str) -> Iterator[None]:
+    """Write it, and remove it at the end, unless it is a later cluster's by then."""
+    path.write_text(text)
+    try:
+        yield
+    finally:
+        if path.exists() and path.read_text() == text:
+            path.unlink()
 
 
 def _running(text: str) -> str | None:

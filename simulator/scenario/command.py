@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +12,7 @@ import click
 
 from evencore.strict import FileError
 from simulator.cluster import Cluster
-from simulator.kubeconfig import refuse_foreign
+from simulator.kubeconfig import refuse_foreign, written
 from simulator.scenario import report, verdict
 from simulator.scenario.player import Player, options_of
 from simulator.scenario.progress import Progress
@@ -45,7 +46,8 @@ Exit status: 0 if all went as the file expects; {UNMET} if not, or if the cluste
 @click.option(
     "--kubeconfig",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Written for kubectl and others who want to take part; the clock should be real then.",
+    help="Written for kubectl and others who want to take part, removed at the end; the clock "
+    "should be real then.",
 )
 def run(file: str, seed: int | None, output: str, kubeconfig: Path | None) -> None:
     """Play a scenario in a pocket cluster and tell what happened."""
@@ -104,9 +106,10 @@ def _play(
     def reached(seconds: float) -> None:
         progress.at(f"at {report.moment(seconds)} of {report.moment(file.lasts)} ...")
 
-    with Cluster(file.machines(), options_of(scenario, secure=kubeconfig is not None)) as cluster:
+    options = options_of(scenario, secure=kubeconfig is not None)
+    with Cluster(file.machines(), options) as cluster, ExitStack() as stack:
         if kubeconfig is not None:
-            kubeconfig.write_text(cluster.server.kubeconfig())
+            stack.enter_context(written(kubeconfig, cluster.server.kubeconfig()))
         outcome = Player(scenario, cluster, tell, reached).play()
     expected = () if outcome.interrupted else file.expect
     return outcome, list(verdict.disappointments(expected, outcome))

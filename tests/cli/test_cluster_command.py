@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from kubernetes import client, config
+from simulator_kubectl import find
 
 from evencore.cli import main
 from simulator.server import ApiServer
@@ -44,6 +46,34 @@ def test_a_pod_that_no_numa_node_can_hold_is_rejected_as_in_reality(tmp_path: Pa
             process.send_signal(signal.SIGINT)
     assert process.returncode == 0
     assert not kubeconfig.exists(), "nothing is left behind"
+
+
+def test_with_rbac_the_kubeconfig_is_an_admins_and_others_may_what_roles_say(
+    tmp_path: Path,
+) -> None:
+    kubeconfig = tmp_path / "pocket"
+    evencore = Path(sys.executable).with_name("evencore")
+    command = [str(evencore), "cluster", "up", "--rbac", "--kubeconfig", str(kubeconfig)]
+    environ = {**os.environ, "HOME": str(tmp_path), "KUBECONFIG": str(kubeconfig)}
+
+    def kubectl(*arguments: str) -> str:
+        done = subprocess.run(  # noqa: PLW1510  "no" is an exit status of 1
+            [find(), *arguments], env=environ, capture_output=True, text=True, timeout=PATIENCE_S
+        )
+        return done.stdout.strip() + done.stderr.strip()
+
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert "started in" in process.stdout.readline()
+            assert kubectl("auth", "can-i", "*", "*") == "yes"
+            assert kubectl("auth", "can-i", "list", "pods", "--as", "ann") == "no"
+            assert 'User "ann" cannot list resource "pods"' in kubectl("get", "pods", "--as=ann")
+            bind = ("create", "clusterrolebinding", "ann", "--clusterrole=view", "--user=ann")
+            assert kubectl(*bind).endswith("created")
+            assert kubectl("auth", "can-i", "list", "pods", "--as", "ann") == "yes"
+        finally:
+            process.send_signal(signal.SIGINT)
 
 
 MISTAKES = {
