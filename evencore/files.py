@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
 
 from evencore.domain.manifests import Source
 from evencore.domain.objects import text_at
+from evencore.filekinds import kind_of
 from evencore.kubeyaml import YamlError, read_yaml
 
 if TYPE_CHECKING:
@@ -112,6 +113,9 @@ def read_document(
 ) -> Document:
     """Read a file of one document, as `read_documents` does; `what` it is, for the message."""
     documents = read_documents([file], progress=progress)
+    other = next((it for one in documents if (it := kind_of(one.value, what))), None)
+    if other:
+        raise InputError([f"{file}: this is {other}, not {what}"])
     if len(documents) != 1:  # none in an empty list
         raise InputError([f"{file}: {what} is one document, and these are {len(documents)}"])
     return documents[0]

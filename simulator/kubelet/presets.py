@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from evencore.files import InputError, read_documents
+from evencore.files import InputError, read_document
 from evencore.nodefiles.files import NodesFile, nodes_file
 from evencore.strict import FileError
 
@@ -15,13 +15,11 @@ from evencore.strict import FileError
 def load(file: str) -> NodesFile:
     """Read a node file, YAML or JSON. Raises FileError with everything that is wrong."""
     try:
-        documents = read_documents([file])
+        document = read_document(file, "a node file")
     except InputError as error:
         problems = [problem.removeprefix(f"{file}: ") for problem in error.problems]
         raise FileError(file, problems) from error
-    if len(documents) > 1:
-        raise FileError(file, ["one document is needed, and it has several"])
-    return nodes_file(documents[0].value, file)
+    return nodes_file(document.value, file)
 
 
 _AUTOKH: Final = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from evencore.domain.objects import items_of, map_at, text_at
 from evencore.domain.text import quoted
-from evencore.files import InputError, read_documents
+from evencore.files import InputError, read_document, read_documents
 from evencore.strict import FileError, checked
 from simulator.resources import ALL
 from simulator.scenario import checks
@@ -39,13 +39,11 @@ class Scenario:
 def load(file: str) -> Scenario:
     """Read a scenario, YAML or JSON. Raises FileError with everything that is wrong."""
     try:
-        documents = read_documents([file])
+        document = read_document(file, "a scenario")
     except InputError as error:
         problems = [problem.removeprefix(f"{file}: ") for problem in error.problems]
         raise FileError(file, problems) from error
-    if len(documents) > 1:
-        raise FileError(file, ["one document is needed, and it has several"])
-    return scenario(documents[0].value, file)
+    return scenario(document.value, file)
 
 
 def scenario(value: object, source: str = "scenario") -> Scenario:

@@ -125,6 +125,12 @@ def test_a_wrong_file_ends_it_with_2_and_every_mistake() -> None:
     assert "evencore: wrong.yaml: for: must be a time with its unit" in err
 
 
+def test_a_manifest_is_no_scenario() -> None:
+    crowd = str(EXAMPLES["crowd"])
+    told = "this is a manifest (kind Deployment), not a scenario"
+    assert run(crowd) == (2, "", f"evencore: {crowd}: {told}\n")
+
+
 def test_others_can_take_part_and_who_interrupts_it_gets_what_there_is() -> None:
     """What is told last before the wait is the sign that the scenario is under way."""
     Path("long.yaml").write_text(SMALL.replace("for: 10s", "for: 1h\nclock: real"))
@@ -138,5 +144,6 @@ def test_others_can_take_part_and_who_interrupts_it_gets_what_there_is() -> None
         process.send_signal(signal.SIGINT)
         rest = process.stdout.read()
     assert process.returncode == 130
+    assert not Path("pocket").exists(), "nothing is left behind"
     assert re.search(r"^ +0:0\d  interrupted; no expectation is looked at$", rest, re.MULTILINE)
     assert re.search(r"pod/big +1 +1", rest)

@@ -270,7 +270,14 @@ def test_the_example_of_the_page_can_be_used_as_it_is(tmp_path: Path) -> None:
 
 FILES = {
     "no file": (None, "there is no such file"),
-    "two documents": ("nodes: []\n---\nnodes: []\n", "one document is needed, and it has several"),
+    "a manifest": (
+        "apiVersion: apps/v1\nkind: Deployment\n",
+        "this is a manifest (kind Deployment), not a node file",
+    ),
+    "two documents": (
+        "nodes: []\n---\nnodes: []\n",
+        "a node file is one document, and these are 2",
+    ),
     "no YAML": ("nodes: [", "line 2, column 1: "),
     "wrong content": ("nodes: []", "at least one node is needed"),
 }

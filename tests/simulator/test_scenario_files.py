@@ -224,5 +224,5 @@ def test_ranges_hold_their_ends(text: str, wanted: Range, outside: list[int]) ->
 def test_a_file_of_several_documents_is_no_scenario(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     file.write_text("for: 1m\n---\nsteps: []\n")
-    with pytest.raises(FileError, match="one document is needed, and it has several"):
+    with pytest.raises(FileError, match="a scenario is one document, and these are 2"):
         load(str(file))

@@ -240,3 +240,34 @@ def test_one_document_is_neither_none_nor_two(tmp_path: Path, text: str, count: 
     file.write_text(text)
     with pytest.raises(InputError, match=f"a policy is one document, and these are {count}"):
         read_document(str(file), "a policy")
+
+
+DEPLOYMENT = "apiVersion: apps/v1\nkind: Deployment\nspec: {replicas: 2}\n"
+OTHER_KINDS = {
+    "a manifest": ("a policy", DEPLOYMENT, "a manifest (kind Deployment)"),
+    "several manifests": ("a scenario", f"{DEPLOYMENT}---\n{DEPLOYMENT}", "a manifest (kind Depl"),
+    "a dump": ("a node file", "apiVersion: v1\nkind: List\nitems: []", "a manifest (kind List)"),
+    "a scenario, which may have nodes": ("a node file", "steps: []\nnodes: [{name: a}]", None),
+    "a scenario as a policy": ("a policy", "for: 1m\nsteps: []", "a scenario"),
+    "a node file": ("a policy", "nodes: [{name: a}]", "a node file"),
+    "a policy": ("a scenario", "cpu: warn\nholds: {}", "a policy"),
+    "a policy with a key that is none of it": ("a policy", "cpu: warn\nnodes: []", None),
+    "only what nobody knows": ("a policy", "colour: red", None),
+    "no map": ("a policy", "certainly", None),
+}
+
+
+@pytest.mark.parametrize(("what", "text", "it_is"), OTHER_KINDS.values(), ids=OTHER_KINDS)
+def test_a_file_of_another_kind_is_told_in_one_sentence(
+    what: str, text: str, it_is: str | None, tmp_path: Path
+) -> None:
+    file = tmp_path / "file.yaml"
+    file.write_text(text)
+    if it_is is None:  # certain enough is only what has nothing of the kind that is wanted
+        assert read_document(str(file), what).value == read(text)[0]
+        return
+    with pytest.raises(InputError) as caught:
+        read_document(str(file), what)
+    [problem] = caught.value.problems
+    assert problem.startswith(f"{file}: this is {it_is}")
+    assert problem.endswith(f", not {what}")
