@@ -36,8 +36,22 @@ def colour_wanted() -> bool:
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and is_terminal()
 
 
+INTERRUPTED: Final = 130
+"""What shells make of an end by Ctrl-C."""
+
+
 class Group(click.Group):
-    """A command of commands, whose help tells of each in a whole sentence."""
+    """A command of commands, whose help tells of each in a whole sentence.
+
+    Ctrl-C ends them quietly, and not with click's "Aborted!" and 1, which looks like a failure.
+    """
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command that is asked for."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            sys.exit(INTERRUPTED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List them; click itself cuts what is longer than a line."""

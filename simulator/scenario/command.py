@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from evencore.strict import FileError
+from evencore.terminal import INTERRUPTED
 from simulator.cluster import Cluster
 from simulator.kubeconfig import refuse_foreign, written
 from simulator.scenario import report, verdict
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 UNMET: Final = 1
 WRONG_INPUT: Final = 2  # what click itself exits with on wrong usage
-INTERRUPTED: Final = 130
 
 _EPILOG = f"""\b
 Exit status: 0 if all went as the file expects; {UNMET} if not, or if the cluster refused a step;

@@ -54,7 +54,7 @@ def test_it_stops_by_the_signal_that_is_listened_for() -> None:
 def test_its_entry_point_is_the_command_line_without_a_shell() -> None:
     assert FINAL.only("ENTRYPOINT").text.startswith("[")
     assert FINAL.only("ENTRYPOINT").words == ["evencore"]
-    assert PYPROJECT["project"]["scripts"] == {"evencore": "evencore.cli:main"}
+    assert PYPROJECT["project"]["scripts"] == {"evencore": "evencore.__main__:run"}
 
 
 @pytest.mark.parametrize("which", ["webhook", "controller"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from datetime import timedelta
 
 import click
@@ -54,3 +56,35 @@ def test_ages(text: str, age: timedelta) -> None:
 def test_what_is_no_age_is_told(text: str) -> None:
     with pytest.raises(click.BadParameter, match="write 90s, 5m, 2h or 3d"):
         Age().convert(text, None, None)
+
+
+INTERRUPTED = """
+import importlib.abc, os, signal, sys
+class CtrlC(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == {module!r}:
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, CtrlC())
+from evencore.__main__ import run
+run()
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "command"),
+    [
+        ("evencore.cli", ["--help"]),
+        ("simulator.command", ["cluster", "run", "any.yaml"]),
+        ("evencore.admin", ["doctor"]),
+        ("evencore.settings", ["webhook"]),
+    ],
+    ids=["of all commands", "of a group", "of commands of admins", "of a command by itself"],
+)
+def test_who_presses_ctrl_c_during_the_imports_gets_130_and_no_words(
+    module: str, command: list[str]
+) -> None:
+    program = INTERRUPTED.format(module=module)
+    done = subprocess.run(
+        [sys.executable, "-c", program, *command], check=False, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (130, "", "")
