@@ -41,6 +41,9 @@ _FLAGS: Final = dict(
 )
 DRAIN_S: Final = float(_FLAGS["drain-seconds"]) / SHORTER
 PRE_STOP_S: Final = of_manifest("webhook")["lifecycle"]["preStop"]["sleep"]["seconds"] / SHORTER
+CLOSING_S: Final = 2.0
+"""Not ten times shorter: a busy machine needs a while to answer what is under way."""
+
 LATE_S: Final = PRE_STOP_S + DRAIN_S / 2
 """So late after a deletion new connections still come: well into the drain."""
 
@@ -124,7 +127,7 @@ class Rollout:
         directory = self._directory / str(self._count)
         directory.mkdir()
         flags = ("--snapshot", str(NODES), "--drain-seconds", str(DRAIN_S))
-        flags += ("--closing-seconds", _FLAGS["closing-seconds"])
+        flags += ("--closing-seconds", str(CLOSING_S))
         running = await asyncio.to_thread(
             self._stack.enter_context, servers.webhook(directory, *flags)
         )
