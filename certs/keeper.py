@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-TICK_S: Final = 10.0
+TICK_S: Final = 5.0
 """Between two looks: a caBundle that was reset is repaired within it, and clocks may jump."""
 
 _RACED_S: Final = 0.2

@@ -2,7 +2,7 @@
 
 Trust first, use later. A new authority goes into the Secret, then into what API servers trust, and
 only then signs; an old one leaves the Secret, and then what is trusted, when nobody can serve under
-it any more. Secret and webhook configuration are all the state there is: whoever comes next goes on.
+it any more. Secret and webhook configuration are all the state: whoever comes next goes on there.
 
 Two clocks. How old certificates are is told by the wall clock, which may jump. That something was
 left alone for long enough is told by `steady`, which is measured by a clock that does not.
