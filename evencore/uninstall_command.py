@@ -38,7 +38,9 @@ def make_uninstall_command(undo: Undo) -> click.Command:
     @click.command(epilog=_EPILOG)
     @click.option("--kubeconfig", metavar="FILE", help="How to reach the cluster.")
     @click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
-    @click.option("--yes", is_flag=True, help="Do it; without this only say what would be done.")
+    @click.option(
+        "--yes/--dry-run", default=False, help="Do it; or only say what would be done, as without."
+    )
     def command(*, kubeconfig: str | None, context: str | None, yes: bool) -> None:
         """Take evencore's webhook, gates, and labels of nodes out of a cluster.
 

@@ -88,11 +88,12 @@ def test_what_is_ours_goes_and_what_is_not_stays(wire: Wire, tmp_path: Path) -> 
     assert uninstall(tmp_path, "--yes") == (0, "Nothing of evencore is left in this cluster.\n")
 
 
+@pytest.mark.parametrize("flags", [[], ["--dry-run"]], ids=["no flag", "--dry-run"])
 def test_without_yes_it_only_says_what_it_would_do_webhooks_first(
-    wire: Wire, tmp_path: Path
+    wire: Wire, tmp_path: Path, flags: list[str]
 ) -> None:
     before = json.dumps([wire.get(CONFIGURATIONS), wire.get(PODS), wire.get("/api/v1/nodes")])
-    code, said = uninstall(tmp_path)
+    code, said = uninstall(tmp_path, *flags)
     assert code == 0
     assert said.splitlines() == [
         "delete MutatingWebhookConfiguration evencore",
