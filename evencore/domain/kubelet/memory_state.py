@@ -74,12 +74,23 @@ class MemoryState:
         return any(node.assignments and node.cells != nodes for node in members)
 
     def is_of(self, blocks: Iterable[Block]) -> bool:
-        """Tell whether the allocations noted here are these and no more."""
-        counted = [0] * len(self.nodes)
+        """Tell whether these blocks, taken anew, lead here (areMachineStatesEqual)."""
+        anew = MemoryState([node.allocatable for node in self.nodes], [0] * len(self.nodes))
         for block in blocks:
-            for node in cpuset.ids(block.nodes):
-                counted[node] += 1
-        return counted == [node.assignments for node in self.nodes]
+            anew.take(block, block.size)
+        return self._books() == anew._books()
+
+    def _books(self) -> list[tuple[int, NUMAMask, int, int]]:
+        """List what must be the same. How a group counts its memory out among its nodes is not."""
+        return [
+            (
+                node.assignments,
+                node.cells,
+                self.free(node.cells),
+                sum(self.nodes[id_].reserved for id_ in cpuset.ids(node.cells)),
+            )
+            for node in self.nodes
+        ]
 
     def take(self, block: Block, size: int) -> None:
         """Bind nodes together and take `size` from them, lowest node first."""
