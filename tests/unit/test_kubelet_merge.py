@@ -122,8 +122,7 @@ def test_middle_nodes_go_before_the_outer_ones() -> None:
     assert Merger(RESTRICTED, FOUR).merge([hints]) == Hint(0b0110, preferred=True)
 
 
-def test_without_distances_the_closest_are_as_without_the_option() -> None:
-    unknown = replace(FOUR, distances=())
+def test_the_closest_go_before_lower_numbers() -> None:
     hints = Hints([0b1100, 0b0101])
-    assert Merger(RESTRICTED, unknown, closest=True).merge([hints]) == Hint(0b0101, preferred=True)
+    assert Merger(RESTRICTED, FOUR).merge([hints]) == Hint(0b0101, preferred=True)
     assert Merger(RESTRICTED, FOUR, closest=True).merge([hints]) == Hint(0b1100, preferred=True)

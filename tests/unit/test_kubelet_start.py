@@ -73,6 +73,10 @@ BOTH = "new static policy error: static policy options {} and {} can not be used
             'the minimum value of "max-allowable-numa-nodes" should not be less than 8',
         ),
         (
+            _config(policy="single-numa-node", closest_numa=True),
+            "cannot discover NUMA topology: error getting NUMA distances from cadvisor",
+        ),
+        (
             _config(reserved_memory=(0, 0)),
             "[memorymanager] you should specify the system reserved memory",
         ),
@@ -111,6 +115,11 @@ def test_strict_reservation_and_a_full_node_do_not_survive_a_restart() -> None:
     node.remove("a")
     assert node.restart() == {}
     assert node.free() == {0: 7, 1: 8}
+
+
+def test_strict_reservation_of_all_cpus_survives_a_restart_as_nobody_has_any() -> None:
+    node = Node(TWO, _config(names.STRICT_RESERVATION, cpus=TWO.cpus))
+    assert node.restart() == {}
 
 
 def test_cpus_that_a_restart_lost_stop_the_next_one() -> None:

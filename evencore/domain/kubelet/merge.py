@@ -28,7 +28,7 @@ class Merger:
     def __init__(self, policy: str, machine: Machine, *, closest: bool = False) -> None:
         self._policy, self._all_nodes = policy, machine.all_nodes
         # Kubernetes rule: prefer-closest-numa-nodes is without effect for single-numa-node.
-        nearest = closest and policy != SINGLE_NUMA_NODE and machine.distances
+        nearest = closest and policy != SINGLE_NUMA_NODE
         self._order: Callable[[NUMAMask], tuple[float, ...]]
         self._order = _by_distance(machine.distances) if nearest else _by_size
 

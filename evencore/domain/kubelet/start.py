@@ -44,6 +44,10 @@ def _check_topology_manager(config: Config, machine: Machine) -> None:
             'the minimum value of "max-allowable-numa-nodes" should not be less than '
             f"{names.MOST_NUMA_NODES}"
         )
+    if config.closest_numa and not machine.distances:
+        raise StartError(
+            "cannot discover NUMA topology: error getting NUMA distances from cadvisor"
+        )
     if len(machine.numas) > config.most_numa_nodes:
         raise StartError(
             f"unsupported on machines with more than {config.most_numa_nodes} NUMA Nodes"

@@ -150,7 +150,9 @@ class StaticPolicy:
         """Start anew from the state file (validateState). Raises StartError."""
         self._reusable = {}
         if not self.shared:  # only strict reservation lets it run empty
-            raise StartError("default cpuset cannot be empty")
+            if self.held:
+                raise StartError("default cpuset cannot be empty")
+            self.shared = self._known
         found = self.shared
         for own in (*self.pod_sets.values(), *(s for h in self.held.values() for s in h.values())):
             found |= own
