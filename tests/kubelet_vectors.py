@@ -1,7 +1,8 @@
 """Ask our kubelet what a real one was asked: `python tests/kubelet_vectors.py FILE...`.
 
 Files as in tests/vectors, plain or .gz. Prints how many scenarios agree in every field, by policy
-and by option, and each disagreement. Ends with 0 only if all agree.
+and by option, and each disagreement. Ends with 0 only if all agree, and there is one; with 2 if a
+file is no such file.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import gzip
 import json
 import sys
+import traceback
+import zlib
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,10 +51,28 @@ class Difference:
 
 
 def scenarios(file: Path) -> Iterator[Object]:
-    """Read a file of scenarios."""
-    data = file.read_bytes()
-    text = gzip.decompress(data) if file.suffix == ".gz" else data
-    yield from map(json.loads, text.splitlines())
+    """Read a file of scenarios. Raises ClickException if it is none."""
+    try:
+        data = file.read_bytes()
+        text = gzip.decompress(data) if file.suffix == ".gz" else data
+    except (OSError, EOFError, zlib.error) as error:
+        raise _unreadable(f"{file}: {error}") from error
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            scenario = json.loads(line)
+        except ValueError as error:
+            raise _unreadable(f"{file}, line {number}: no JSON: {error}") from error
+        if not isinstance(scenario, dict) or not {"id", "machine", "config"} <= scenario.keys():
+            raise _unreadable(f"{file}, line {number}: no scenario with id, machine and config")
+        yield scenario
+
+
+def _unreadable(why: str) -> click.ClickException:
+    error = click.ClickException(why)
+    error.exit_code = 2
+    return error
 
 
 def machine_of(given: Object) -> Machine:
@@ -265,7 +286,7 @@ def main(files: tuple[Path, ...]) -> None:
     agreed: Counter[str] = Counter()
     for file in files:
         for scenario in scenarios(file):
-            found = check(scenario)
+            found = _checked(scenario)
             for label in ("all", *labels(scenario)):
                 total[label] += 1
                 agreed[label] += not found
@@ -274,7 +295,18 @@ def main(files: tuple[Path, ...]) -> None:
                 click.echo(f"  kubelet {json.dumps(one.want)}\n  ours    {json.dumps(one.got)}")
     for label in sorted(total):
         click.echo(f"{label:50} {agreed[label]:6} of {total[label]:6}")
+    if not total["all"]:
+        raise _unreadable("no scenario to compare")
     sys.exit(agreed["all"] != total["all"])
+
+
+def _checked(scenario: Object) -> list[Difference]:
+    """Play a scenario; one that our kubelet fails at is a difference, and the others go on."""
+    try:
+        return check(scenario)
+    except Exception as error:  # noqa: BLE001  whatever it is
+        traceback.print_exception(error)
+        return [Difference("?", "an error of ours", None, repr(error))]
 
 
 if __name__ == "__main__":

@@ -135,3 +135,33 @@ def test_the_command_ends_with_0_only_at_100_percent(tmp_path: Path) -> None:
     assert both.exit_code == 1
     assert 'smt2-odd, step 1 add a, reason:\n  kubelet "no"\n' in both.output
     assert both.output.splitlines()[3].split() == ["all", "1", "of", "2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("empty.jsonl", b"\n", "no scenario to compare"),
+        ("cut.jsonl", b'\n{"id":', "cut.jsonl, line 2: no JSON"),
+        ("list.jsonl", b"[]", "line 1: no scenario with id, machine and config"),
+        ("plain.gz", b"{}", "Not a gzipped file"),
+        ("cut.gz", gzip.compress(b"{}" * 99)[:20], "end-of-stream marker"),
+    ],
+)
+def test_a_file_that_is_none_is_named(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    file = tmp_path / name
+    file.write_bytes(content)
+    failed = CliRunner().invoke(main, [str(file)])
+    assert failed.exit_code == 2
+    assert message in failed.output
+
+
+def test_an_error_of_ours_is_a_difference_and_ends_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "both.jsonl"
+    wrong = _changed("smt1", "steps", 0, "spec", to=None)
+    file.write_text("\n".join(json.dumps(one) for one in (wrong, RULES["smt2-odd"])))
+    both = CliRunner().invoke(main, [str(file)])
+    assert both.exit_code == 1
+    assert 'smt1, step ?, an error of ours:\n  kubelet null\n  ours    "KeyError(' in both.output
+    assert ["all", "1", "of", "2"] in [line.split() for line in both.output.splitlines()]
