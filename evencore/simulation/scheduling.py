@@ -89,9 +89,8 @@ class Room:
             return "node(s) didn't match Pod's node affinity/selector"
         return None
 
-    def score(self, asked: Asked) -> int:
-        """Mark this node: how much of its CPU and memory is left, of 100."""
-        adds = scored(asked)
+    def score(self, adds: Mapping[str, int]) -> int:
+        """Mark this node: how much of its CPU and memory is left, of 100, with this added."""
         return sum(self._left(name, adds[name]) for name in (CPU, MEMORY)) // 2
 
     def _left(self, name: str, adds: int) -> int:
@@ -103,12 +102,13 @@ def choose(asked: Asked, rooms: Mapping[str, Room], only: str | None = None) -> 
     """Choose a node; `only`: the one that a DaemonSet made the pod for."""
     reasons: Counter[str] = Counter()
     best: tuple[int, str] | None = None
+    adds = scored(asked)
     for room in rooms.values() if only is None else (rooms[only],):
         objection = room.objection(asked, daemon=only is not None)
         if objection is not None:
             reasons[objection] += 1
             continue
-        score = room.score(asked)
+        score = room.score(adds)
         if best is None or score > best[0]:
             best = score, room.name
     if best is not None:
