@@ -107,7 +107,8 @@ class Unasked:
 
     def _miss(self, whom: set[About], decision: Decision, now: datetime) -> None:
         self._missed.append(now)
-        recent = [at for at in self._missed if now - at <= WITHIN]
+        # A copy: the thread that watches may empty it meanwhile.
+        recent = [at for at in tuple(self._missed) if now - at <= WITHIN]
         if len(recent) < ENOUGH or now - self._told < TOLD_AGAIN:
             return
         self._told = now
