@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 import time
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -94,10 +95,15 @@ class Clock:
             return 0.0
         return None if self.speed is None else left / self.speed
 
-    def run_due(self) -> int:
-        """Do everything that is due by now, also what that makes due; returns how many."""
-        done = 0
+    def run_due(self, most_s: float = math.inf) -> int:
+        """Do everything that is due by now, also what that makes due; returns how many.
+
+        After `most_s` real seconds the rest is left to the next call.
+        """
+        done, end = 0, self._monotonic() + most_s
         while (due := self.next_due()) is not None and due <= self.now():
+            if done and self._monotonic() > end:
+                break
             _, _, timer = heapq.heappop(self._timers)
             action, timer.action = timer.action, None
             if action is not None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simulator.piecemeal import piecemeal
 from simulator.resources import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS
 from simulator.store.table import ADDED, DELETED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from simulator.objects import Key
     from simulator.resources import Resource
     from simulator.store.store import Store
     from simulator.store.table import Change
@@ -47,8 +49,11 @@ class Namespaces:
             self._store.clock.after(0, lambda: self._empty(name))
 
     def _note_content(self, change: Change) -> None:
-        if change.type == DELETED and self._is_going(change.record.key[0]):
-            self._store.clock.after(0, lambda: self._empty(change.record.key[0]))
+        name = change.record.key[0]
+        if change.type == ADDED and self._is_going(name):
+            self._store.clock.after(0, lambda: self._empty(name))
+        elif change.type == DELETED and self._is_going(name) and self._is_empty(name):
+            self._store.clock.after(0, lambda: self._let_go(name))
 
     def _is_going(self, name: str) -> bool:
         record = self._store.table(NAMESPACES).get(("", name))
@@ -62,15 +67,24 @@ class Namespaces:
 
     def _empty(self, name: str) -> None:
         """Delete what is there; when nothing is left, let the namespace go."""
-        if not self._is_going(name):
-            return
-        full = False
-        for resource in self._content:
-            for record in list(self._store.table(resource).records(name)):
-                if "deletionTimestamp" not in record.object["metadata"]:
-                    self._store.delete(resource, *record.key)
-                full = full or self._store.table(resource).get(record.key) is not None
-        if not full:
+        places = [
+            (resource, record.key)
+            for resource in self._content
+            for record in self._store.table(resource).records(name)
+        ]
+        piecemeal(self._store.clock, places, self._delete, lambda: self._let_go(name))
+
+    def _delete(self, place: tuple[Resource, Key]) -> None:
+        resource, key = place
+        record = self._store.table(resource).get(key)
+        if record is not None and "deletionTimestamp" not in record.object["metadata"]:
+            self._store.delete(resource, *key)
+
+    def _is_empty(self, name: str) -> bool:
+        return not any(self._store.table(resource).has(name) for resource in self._content)
+
+    def _let_go(self, name: str) -> None:
+        if self._is_going(name) and self._is_empty(name):
             record = self._store.get(NAMESPACES, "", name)
             self._store.update(NAMESPACES, "", name, {**record.object, "spec": {}})
 

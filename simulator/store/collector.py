@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulator.objects import dig
+from simulator.piecemeal import piecemeal
 from simulator.store.deletion import FOREGROUND, ORPHAN, Options
 from simulator.store.table import ADDED, DELETED
 
@@ -33,6 +34,7 @@ class Collector:
     def __init__(self, store: Store, resources: Iterable[Resource]) -> None:
         self._store = store
         self._living: dict[str, Place] = {}
+        self._planned: set[str] = set()  # owners whose dependents are or will be seen to
         self._dependents: dict[str, dict[str, Place]] = {}  # owner's uid → own uid → place
         for one in {one.storage: one for one in resources}.values():
             store.table(one).listen(lambda change, it=one: self._note(it, change))  # type: ignore[misc]  # mypy cannot see a default's type
@@ -62,34 +64,53 @@ class Collector:
 
     def _soon_progress(self, uid: str) -> None:
         obj = self._object(self._living.get(uid))
-        if obj is not None and _waits(obj):
+        # Once for all of its dependents that went: each look is at all that are left.
+        if obj is not None and _waits(obj) and uid not in self._planned:
+            self._planned.add(uid)
             self._store.clock.after(0, lambda: self._progress(uid))
 
     def _release(self, gone: str) -> None:
         """Delete those who had only this owner; strike it out where there are others."""
-        for place in list(self._dependents.get(gone, {}).values()):
-            self._part(place, gone, Options())
-        if not self._dependents.get(gone):
-            self._dependents.pop(gone, None)
+
+        def forget() -> None:
+            if not self._dependents.get(gone):
+                self._dependents.pop(gone, None)
+
+        places = list(self._dependents.get(gone, {}).values())
+        piecemeal(
+            self._store.clock, places, lambda place: self._part(place, gone, Options()), forget
+        )
 
     def _progress(self, uid: str) -> None:
         """Go on with an owner that waits for its dependents."""
         place = self._living.get(uid)
         obj = self._object(place)
         if place is None or obj is None or not _waits(obj):
+            self._planned.discard(uid)
             return
         dependents = list(self._dependents.get(uid, {}).values())
         if ORPHAN in obj["metadata"]["finalizers"]:
-            for dependent in dependents:
-                self._strike_out(dependent, {uid})
-            self._drop_finalizer(place, ORPHAN)
+            piecemeal(
+                self._store.clock,
+                dependents,
+                lambda dependent: self._strike_out(dependent, {uid}),
+                lambda: self._finish(uid, place, ORPHAN),
+            )
             return
-        for dependent in dependents:
+
+        def part(dependent: Place) -> None:
             its_uid = dig(self._object(dependent), "metadata", "uid")
             deep = "Foreground" if self._dependents.get(its_uid) else None
             self._part(dependent, uid, Options(propagation=deep))
-        if not any(self._blocks(place, uid) for place in self._dependents.get(uid, {}).values()):
-            self._drop_finalizer(place, FOREGROUND)
+
+        piecemeal(self._store.clock, dependents, part, lambda: self._finish(uid, place, FOREGROUND))
+
+    def _finish(self, uid: str, place: Place, finalizer: str) -> None:
+        """Let an owner go, unless a dependent that is still there blocks that."""
+        self._planned.discard(uid)
+        left = self._dependents.get(uid, {}).values()
+        if finalizer == ORPHAN or not any(self._blocks(dependent, uid) for dependent in left):
+            self._drop_finalizer(place, finalizer)
 
     def _part(self, place: Place, owner: str, options: Options) -> None:
         """Part a dependent from an owner that goes: it goes as well unless it has another."""

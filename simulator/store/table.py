@@ -68,6 +68,11 @@ class Table:
         """Give the record of a key, if there is one."""
         return self._records.get(key)
 
+    def has(self, namespace: str) -> bool:
+        """Tell whether there is anything in a namespace."""
+        at = bisect_left(self._keys, (namespace, ""))
+        return at < len(self._keys) and self._keys[at][0] == namespace
+
     def listen(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """Have `listener` told of every change, at once; returns what ends that."""
         self._listeners.append(listener)
