@@ -6,7 +6,7 @@ PYTHON ?= $(firstword $(foreach v,python3.11 python3.12 python3.13 python3.14 py
 BIN := .venv/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help install demo test check fix bench clean
+.PHONY: help install demo test check fix bench soak clean
 
 help: ## List these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -45,6 +45,9 @@ bench: .venv/bench ## Measure the webhook beside two yardsticks in the same run,
 	$(BIN)/python tests/kubelet_figures.py
 	$(BIN)/python tests/simulator_figures.py
 	$(BIN)/python tests/simulator_pods.py
+
+soak: install ## Play many random stories of a cluster; SEED=n STORIES=n MINUTES=n (of the cluster's time)
+	PYTHONPATH=tests $(BIN)/python -m soak $(or $(SEED),1) $(or $(STORIES),100) $(or $(MINUTES),60)
 
 .venv/bench: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench

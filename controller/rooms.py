@@ -13,7 +13,7 @@ from controller.handlers import OWNER
 from controller.queue import Key
 from evencore.domain import names
 from evencore.kube.events import rfc3339
-from evencore.kube.outcome import Done, Later
+from evencore.kube.outcome import RETRY_S, Conflict, Done, Later
 from evencore.kube.writer import Ref
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ class RoomReconciler:
         outcome = self._writer.patch_node(ref, annotations={names.ROOM_SINCE: rfc3339(now)})
         if isinstance(outcome, Later):
             return outcome.seconds
+        if isinstance(outcome, Conflict):  # nodes are written by many; or another has its name
+            return RETRY_S
         if not isinstance(outcome, Done):
             _log.warning("node %s: that there is more room cannot be told: %s", name, outcome.why)
         # It comes back as a change of the node, and wakes the owners then.

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _FIRST_S: Final = 1.0
 _LONGEST_S: Final = 10.0
+_DOUBLINGS: Final = 16  # any more make it no longer, and a float can hold no 2 ** 1024
 LONGEST_WAIT_S: Final = 300.0
 
 
@@ -42,7 +43,7 @@ class Entry:
         """Tell when it may be tried again."""
         if not self.attempts:
             return 0.0
-        return self.failed + min(_FIRST_S * 2.0 ** (self.attempts - 1), _LONGEST_S)
+        return self.failed + min(_FIRST_S * 2.0 ** min(self.attempts - 1, _DOUBLINGS), _LONGEST_S)
 
 
 class Queue:

@@ -35,7 +35,7 @@ from evencore.domain import names
 from evencore.domain.decision import Decision
 from evencore.domain.policy import Policy
 from evencore.domain.release import Release
-from evencore.kube.outcome import Refused
+from evencore.kube.outcome import RETRY_S, Refused
 from evencore.kube.writer import Writer
 from simulator.faults import Fault
 
@@ -283,6 +283,14 @@ def test_room_on_a_node(  # noqa: PLR0913, PLR0917  a table
     assert rooms.rooms.reconcile("n1") == again
     assert rooms.written() == (written or before)
     assert len(rooms.queue) == woken
+
+
+def test_room_is_told_though_somebody_else_writes_to_the_node_at_the_same_time(kube: Kube) -> None:
+    rooms = Rooms(kube, ago(60), None)
+    kube.fault(Fault(action="conflict", verbs=["patch"], times=1))
+    assert rooms.rooms.reconcile("n1") == RETRY_S
+    assert rooms.rooms.reconcile("n1") is None
+    assert rooms.written() == NOW_TEXT
 
 
 def test_who_was_rejected_is_woken_when_it_is_written(kube: Kube) -> None:
