@@ -1,7 +1,7 @@
 """Webhook and controller without threads, fed by the store of a pocket cluster.
 
-For: the same run for the same seed, on a virtual clock, hours of it within seconds. Everything is the product's own but
-for watching, waiting and electing; those have tests on the wire.
+For: the same run for the same seed, on a virtual clock, hours of it within seconds. Everything is
+the product's own but for watching, waiting and electing; those have tests on the wire.
 """
 
 from __future__ import annotations
@@ -188,9 +188,7 @@ class Controller:
             Teller(reporter, workloads),
         )
         owners = OwnerReconciler(state, view, policy, hands, expectations, now)
-        rooms = RoomReconciler(
-            lambda name: self.eyes.known["nodes"].get(name), state, view, writer, self._queue, now
-        )
+        rooms = RoomReconciler(self.eyes.known["nodes"].get, state, view, writer, self._queue, now)
         self._work: dict[str, Callable[[str], float | None]] = {
             OWNER: owners.reconcile,
             ROOM: rooms.reconcile,
