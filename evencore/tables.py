@@ -41,7 +41,7 @@ class Row(NamedTuple):
     cells: Sequence[str]
     painted: int = -1
     code: str = ""
-    below: str = ""  # a sentence that belongs to it
+    below: Sequence[str] = ()  # sentences that belong to it
 
 
 def table(
@@ -49,7 +49,10 @@ def table(
 ) -> Iterator[str]:
     """Yield the lines of a table; `width` None: nothing is wrapped."""
     shown = [
-        row._replace(cells=[printable(cell) for cell in row.cells], below=printable(row.below))
+        row._replace(
+            cells=[printable(cell) for cell in row.cells],
+            below=[printable(text) for text in row.below],
+        )
         for row in rows
     ]
     widths = [
@@ -70,8 +73,8 @@ def table(
         lines = wrapped(final, last)
         yield ("".join(cells) + lines[0]).rstrip()
         yield from (" " * indent + line for line in lines[1:])
-        if row.below:
-            below = wrapped(row.below, None if width is None else width - len(_ARROW))
+        for sentence in row.below:
+            below = wrapped(sentence, None if width is None else width - len(_ARROW))
             yield _ARROW + below[0]
             yield from (" " * len(_ARROW) + line for line in below[1:])
 

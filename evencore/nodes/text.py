@@ -1,12 +1,16 @@
-"""The report for people: a table of at most 120 columns, or of any width with `wide`."""
+"""The report for people: a table of at most 120 columns.
+
+`wide` says all there is: every NUMA node in the table, and below it what was learnt, and labels by
+the reason why they are there, for most nodes have the same ones.
+"""
 
 from __future__ import annotations
 
 from datetime import UTC
 from typing import TYPE_CHECKING, Final
 
-from evencore.domain import names
 from evencore.domain.text import clock, count
+from evencore.nodes.details import details
 from evencore.tables import BOLD, DIM, RED, WIDTH, YELLOW, Pen, Row, printable, table, wrapped
 
 if TYPE_CHECKING:
@@ -25,7 +29,7 @@ _TITLES: Final = (
     "IN USE",
     "REJECTED",
 )
-_MORE: Final = ("ROOM SINCE", "LEARNT", "LABELS")
+_MORE: Final = "ROOM SINCE"
 _NUMA_SHOWN: Final = 4
 _UNKNOWN: Final = "?"
 _NOTHING: Final = "-"
@@ -33,23 +37,24 @@ _NOTHING: Final = "-"
 
 def render(report: Report, *, colour: bool, wide: bool = False) -> str:
     """Write the report; with ANSI colours only if `colour`."""
-    pen, width = Pen(colour), None if wide else WIDTH
+    pen = Pen(colour)
     blocks: list[list[str]] = []
     if report.nodes:
         rows = [
             Row(
-                [*_cells(one, wide=wide), *(_more(one) if wide else ())],
+                [*_cells(one, wide=wide), *([_moment(one.room_since)] if wide else ())],
                 0,
                 RED if one.problems else "" if one.known else DIM,
             )
             for one in report.nodes
         ]
-        titles = (*_TITLES, *_MORE) if wide else _TITLES
-        blocks.append(list(table(titles, rows, pen, width)))
-    if problems := list(_problems(report, pen, width)):
+        blocks.append(list(table((*_TITLES, _MORE) if wide else _TITLES, rows, pen)))
+    if wide:
+        blocks += details(report.nodes, pen)
+    if problems := list(_problems(report, pen)):
         blocks.append(problems)
     blocks.append([pen.paint(_summary(report), BOLD)])
-    blocks[-1] += [line for note in report.notes for line in wrapped(printable(note), width)]
+    blocks[-1] += [line for note in report.notes for line in wrapped(printable(note), WIDTH)]
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
@@ -64,24 +69,6 @@ def _cells(one: NodeReport, *, wide: bool) -> list[str]:
         f"{_number(facts.max_container)}/{_number(facts.max_pod)}",
         f"{one.in_use.cpus}/{_number(one.room)}",
         _rejected(one),
-    ]
-
-
-def _more(one: NodeReport) -> list[str]:
-    learnt = []
-    if one.learnt.width:
-        learnt.append(f"{one.learnt.width.width} threads per core: {one.learnt.width.sentence}")
-    if one.learnt.strict:
-        learnt.append(f"TopologyAffinityError: {one.learnt.strict.sentence}")
-    labels = [
-        f"{label.key.removeprefix(names.PREFIX)}={label.value} ({label.because})"
-        for label in one.labels
-    ]
-    labels += [f"to be set: {text.removeprefix(names.PREFIX)}" for text in one.to_label]
-    return [
-        _moment(one.room_since),
-        "; ".join(learnt) or _NOTHING,
-        "; ".join(labels) or _NOTHING,
     ]
 
 
@@ -115,12 +102,11 @@ def _moment(at: datetime | None) -> str:
     return _NOTHING if at is None else f"{at.astimezone(UTC):%Y-%m-%dT%H:%MZ}"
 
 
-def _problems(report: Report, pen: Pen, width: int | None) -> Iterator[str]:
+def _problems(report: Report, pen: Pen) -> Iterator[str]:
     """Yield what is wrong, one paragraph each: sentences are too long for columns."""
     indent = "  "
-    room = None if width is None else width - len(indent)
     for problem in (*report.problems, *(text for one in report.nodes for text in one.problems)):
-        first, *rest = wrapped(printable(problem), room)
+        first, *rest = wrapped(printable(problem), WIDTH - len(indent))
         yield pen.paint("! ", YELLOW) + first
         yield from (indent + line for line in rest)
 

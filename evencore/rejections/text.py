@@ -1,4 +1,7 @@
-"""The report for people: tables of at most 120 columns, or of any width with `wide`."""
+"""The report for people: tables of at most 120 columns.
+
+`wide` says all there is: every node in the table, and every reason and sentence below an owner.
+"""
 
 from __future__ import annotations
 
@@ -40,26 +43,24 @@ _SOME: Final = 2  # nodes that are named
 
 def render(report: Report, *, colour: bool, wide: bool = False) -> str:
     """Write the report; with ANSI colours only if `colour`."""
-    pen, width = Pen(colour), None if wide else WIDTH
+    pen = Pen(colour)
     blocks = []
     if report.owners:
-        titles = ["NAMESPACE", "OWNER", "STATE", "REJECTED", "SINCE", "LAST", "DONE", "WHERE"]
-        if wide:
-            titles.insert(6, "REASONS")
+        titles = ("NAMESPACE", "OWNER", "STATE", "REJECTED", "SINCE", "LAST", "DONE", "WHERE")
         rows = [
             Row(
                 _cells(one, report.now, wide=wide),
                 _STATE,
                 _COLOURS[one.state],
-                _next(one, report.now),
+                [*(_more(one) if wide else ()), _next(one, report.now)],
             )
             for one in report.owners
         ]
-        blocks.append(list(table(titles, rows, pen, width)))
+        blocks.append(list(table(titles, rows, pen)))
     if report.manual:
-        blocks.append(list(_manual(report.manual, report.now, pen, width)))
+        blocks.append(list(_manual(report.manual, report.now, pen)))
     blocks.append([pen.paint(_summary(report), BOLD)])
-    blocks[-1] += [line for note in report.notes for line in wrapped(printable(note), width)]
+    blocks[-1] += [line for note in report.notes for line in wrapped(printable(note), WIDTH)]
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
@@ -79,7 +80,7 @@ def one_line_each(report: Report) -> list[str]:
     """Write a line for each owner and pod, for who follows without a terminal, and no ages."""
     owners = [
         f"{one.owner.namespace} {one.owner.kind}/{one.owner.name} {one.state}: "
-        f"{one.rejections} rejected, {done(one, wide=False)}; {one.prospect.sentence}"
+        f"{one.rejections} rejected, {done(one)}; {one.prospect.sentence}"
         for one in report.owners
     ]
     manual = [f"{p.namespace} Pod/{p.name} rejected by {p.node}: {p.action}" for p in report.manual]
@@ -90,22 +91,34 @@ def _cells(one: OwnerReport, now: datetime, *, wide: bool) -> list[str]:
     where = [f"{node} ({number})" for node, number in one.nodes]
     if not wide and len(where) > _SOME:
         where[_SOME:] = [f"{len(where) - _SOME} more"]
-    cells = [
+    return [
         one.owner.namespace,
         f"{one.owner.kind}/{one.owner.name}",
         one.state,
         str(one.rejections),
         _ago(one.since, now),
         _ago(one.last, now),
-        done(one, wide=wide),
+        done(one),
         ", ".join(where) or "-",
     ]
-    if wide:
-        cells.insert(6, ", ".join(f"{reason} ({n})" for reason, n in one.reasons) or "-")
-    return cells
 
 
-def done(one: OwnerReport, *, wide: bool) -> str:
+def _more(one: OwnerReport) -> Iterator[str]:
+    """Say by whose refusals and until when each node is excluded, and what was deleted."""
+    if one.reasons:
+        yield "rejected: " + ", ".join(f"{reason} ({number})" for reason, number in one.reasons)
+    # Nodes that are excluded for the same are told together.
+    nodes: dict[tuple[datetime, str, int], list[str]] = {}
+    for it in one.prospect.excluded:
+        nodes.setdefault((it.until, it.reason, it.rejections), []).append(it.node)
+    for (until, reason, number), named in nodes.items():
+        times = count(number, "rejection") + (" each" if len(named) > 1 else "")
+        yield f"not on {', '.join(named)} until {clock(until)}: {reason}, {times}"
+    if one.cleaned:
+        yield one.cleaned
+
+
+def done(one: OwnerReport) -> str:
     """Say what evencore has done for an owner."""
     excluded, flock = one.prospect.excluded, one.prospect.flock
     parts = []
@@ -117,13 +130,11 @@ def done(one: OwnerReport, *, wide: bool) -> str:
         parts.append(f"{one.prospect.waiting} wait for a node")
     if flock.admitted:
         parts.append(f"{len(flock.admitted)} run")
-    if excluded and wide:
-        parts += [exclusion.sentence for exclusion in excluded]
-    elif excluded:
+    if excluded:
         until = clock(max(e.until for e in excluded))
         parts.append(f"{len(excluded)} excluded to {until}")
     if one.cleaned:
-        parts.append(one.cleaned if wide else "cleaned up")
+        parts.append("cleaned up")
     return ", ".join(parts) or "-"
 
 
@@ -135,19 +146,17 @@ def _next(one: OwnerReport, now: datetime) -> str:
     return f"{one.prospect.sentence} (in {_ago(now, when)})"
 
 
-def _manual(
-    pods: Sequence[RejectedPod], now: datetime, pen: Pen, width: int | None
-) -> Iterator[str]:
+def _manual(pods: Sequence[RejectedPod], now: datetime, pen: Pen) -> Iterator[str]:
     yield pen.paint("Needs manual action:", BOLD)
     titles = ("NAMESPACE", "POD", "NODE", "AGE", "REASON", "OWNER")
     rows = [
         Row(
             (p.namespace, p.name, p.node, _ago(p.at, now), p.reason, p.owner or "no controller"),
-            below=p.action or "",
+            below=[p.action] if p.action else (),
         )
         for p in pods
     ]
-    yield from table(titles, rows, pen, width)
+    yield from table(titles, rows, pen)
 
 
 def _summary(report: Report) -> str:

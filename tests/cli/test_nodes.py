@@ -261,7 +261,7 @@ def test_the_table() -> None:
     assert run(objects=objects).stdout == TABLE
 
 
-def test_the_table_fits_120_columns_and_wide_breaks_no_line() -> None:
+def test_the_table_fits_120_columns_and_wide_says_the_rest_below_it() -> None:
     many = node("n1").named().topology(numa=[16] * 8, threadsPerCore=2, fullPcpusOnly=False)
     objects = (
         many,
@@ -273,8 +273,29 @@ def test_the_table_fits_120_columns_and_wide_breaks_no_line() -> None:
     assert "16,16,16,+5" in text
     wide = run("-o", "wide", objects=objects).stdout
     assert ",".join(["16"] * 8) in wide
-    assert "4 threads per core: refused pod" in wide
-    assert "to be set: max-container-cpus=128: annotation" in wide
+    assert max(map(len, wide.splitlines())) <= 120
+    assert "  n1: 4 threads per core: refused pod" in wide
+    assert "would set:\n" in wide
+
+
+WIDE = """\
+Labels, and why they are there:
+  the node's name
+    node: n1, n2, n3
+  set by hand
+    threads-per-core=2: n1, n2
+    threads-per-core=4: n3
+
+Labels that the controller would set:
+  annotation evencore.io/topology: NUMA nodes of 24, 24 CPUs, whole cores of 2 threads
+    max-container-cpus=48: n1, n2
+    max-pod-cpus=48: n1, n2
+"""
+
+
+def test_wide_says_each_reason_once_with_the_labels_and_nodes_that_it_is_for() -> None:
+    two = [node(name).named().width(2).topology(numa=[24, 24]) for name in ("n1", "n2")]
+    assert WIDE in run("-o", "wide", objects=(*two, node("n3").named().width(4))).stdout
 
 
 def test_nothing_unprintable_reaches_the_terminal() -> None:

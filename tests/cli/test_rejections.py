@@ -156,8 +156,11 @@ def test_tables_for_people_fit_120_columns() -> None:
     assert max(map(len, lines)) <= 120
     assert any("more" in line for line in lines)
     wide = crowd().run("-o", "wide").stdout
-    assert max(map(len, wide.splitlines())) > 120
-    assert all(f"-{number} (1)" in wide for number in range(5))
+    assert max(map(len, wide.splitlines())) <= 120
+    told = " ".join(wide.split())
+    assert all(f"-{number} (1)" in told for number in range(5))
+    assert "rejected: TopologyAffinityError (5)" in told
+    assert told.count("TopologyAffinityError, 1 rejection each") == 1
 
 
 def test_colour_is_for_terminals_and_names_cannot_steer_them(

@@ -17,7 +17,7 @@ def test_columns_are_as_wide_as_their_widest_cell() -> None:
 
 
 def test_the_last_column_and_what_is_below_are_wrapped() -> None:
-    rows = [Row(("a", "some words that are too long"), below="and a sentence about them")]
+    rows = [Row(("a", "some words that are too long"), below=["and a sentence about them"])]
     assert list(table(("X", "Y"), rows, PLAIN, 20)) == [
         "X  Y",
         "a  some words that are",
@@ -36,7 +36,7 @@ def test_colour_does_not_move_columns() -> None:
 
 
 def test_names_cannot_steer_the_terminal() -> None:
-    (_, line, below) = table(("X", "Y"), [Row(("\x1b[2J", "\a"), below="\r")], PLAIN)
+    (_, line, below) = table(("X", "Y"), [Row(("\x1b[2J", "\a"), below=["\r"])], PLAIN)
     assert (line, below) == ("?[2J  ?", "  → ?")
 
 
