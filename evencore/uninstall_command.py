@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import click
 
+from evencore.domain.text import count
 from evencore.files import InputError
 from evencore.patience import Patience
 from evencore.terminal import WRONG_INPUT, fail
@@ -64,6 +65,10 @@ def make_uninstall_command(undo: Undo) -> click.Command:
             click.echo("Nothing of evencore is left in this cluster.")
         elif not yes:
             click.echo("Nothing was done: add --yes to do this.")
+        elif left:
+            click.echo(f"Done but for {count(left, 'step')}.")
+        else:
+            click.echo(f"Done: {count(done, 'step')}.")
         sys.exit(NOT_ALL_DONE if left else 0)
 
     command.name = "uninstall"

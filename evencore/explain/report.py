@@ -213,6 +213,9 @@ def _notes(pods: tuple[PodReport, ...], policy: Policy, snapshot: Snapshot) -> l
         listed = one_of(unknown, last="and")
         what = f"namespaces {listed} take" if len(unknown) > 1 else f"namespace {listed} takes"
         notes.append(f"whether {what} part is not known: no such Namespace was given")
-    if any(p.admission == _NOT_TOLD for p in pods):
-        notes.append("some manifests name no namespace; say with -n which it will be")
+    if nameless := sum(p.admission == _NOT_TOLD for p in pods):
+        which = "the manifest names" if len(pods) == 1 else "the manifests name"
+        if nameless < len(pods):
+            which = f"{nameless} of {len(pods)} manifests {'name' if nameless > 1 else 'names'}"
+        notes.append(f"{which} no namespace; say with -n which it will be")
     return notes

@@ -238,3 +238,20 @@ def test_an_output_that_takes_nothing_is_no_traceback(output: str, code: int, wo
     done = subprocess.run(shell, input=pod(), text=True, stderr=subprocess.PIPE, check=False)
     assert (done.returncode, done.stderr.startswith(words)) == (code, True)
     assert "Traceback" not in done.stderr
+
+
+NAMELESS = {
+    "one manifest": ([None], "the manifest names no namespace; say with -n"),
+    "all of several": ([None, None], "the manifests name no namespace; say with -n"),
+    "one of several": ([None, "shop"], "1 of 2 manifests names no namespace; say with -n"),
+    "some of several": ([None, None, "shop"], "2 of 3 manifests name no namespace; say with -n"),
+}
+
+
+@pytest.mark.parametrize(("namespaces", "note"), NAMELESS.values(), ids=NAMELESS)
+def test_manifests_that_name_no_namespace_are_counted(
+    namespaces: list[str | None], note: str
+) -> None:
+    made = [pod(3, **({"namespace": name} if name else {})) for name in namespaces]
+    told = report("-f", write("pods.yaml", "---\n".join(f"{one}\n" for one in made)))
+    assert [text for text in told["notes"] if text.startswith(note)]

@@ -74,8 +74,8 @@ def gates(wire: Wire, name: str) -> object:
 
 
 def test_what_is_ours_goes_and_what_is_not_stays(wire: Wire, tmp_path: Path) -> None:
-    code, _ = uninstall(tmp_path, "--yes")
-    assert code == 0
+    code, said = uninstall(tmp_path, "--yes")
+    assert (code, said.splitlines()[-1]) == (0, "Done: 5 steps.")
     found = wire.get(CONFIGURATIONS)["items"]
     assert {one["metadata"]["name"]: len(one["webhooks"]) for one in found} == {
         "mixed": 1,
@@ -121,6 +121,7 @@ def test_a_controller_that_is_at_work_is_told_for_it_labels_nodes_again(
     code, said = uninstall(tmp_path, "--yes")
     words = "evencore: stop the controller: not done: evencore-controller-1 is at work"
     assert (code, words in said) == (status, bool(status))
+    assert "Done but for 1 step." in said if status else "Done: 5 steps." in said
     assert not gates(wire, "held"), "the rest is done"
 
 
