@@ -62,14 +62,18 @@ class Exclusion:
     def sentence(self) -> str:
         """The exclusion in words: "not on n1 until 10:42Z: TopologyAffinityError, 2 rejections"."""
         times = count(self.rejections, "rejection")
-        return f"not on {self.node} until {clock(self.until)}: {self.reason}, {times}"
+        return f"{_KEPT_OFF.format(self.node)}{clock(self.until)}: {self.reason}, {times}"
 
 
-_SENTENCE: Final = re.compile(r"not on (?P<node>[a-z0-9][-.a-z0-9]*) until ")
+_KEPT_OFF: Final = "not on {} until "
+_SENTENCE: Final = re.compile(_KEPT_OFF.format(r"([a-z0-9][-.a-z0-9]*)"))
 
 
 def excluded_in(decision: str) -> frozenset[str]:
-    """Return the nodes that a pod was kept off, as its annotation evencore.io/decision tells."""
+    """Return the nodes that a pod was kept off, as its annotation evencore.io/decision tells.
+
+    Nothing else on the pod does: its affinity does not say which of its terms its author wrote.
+    """
     return frozenset(_SENTENCE.findall(decision))
 
 

@@ -19,6 +19,8 @@ from evencore.domain.decision import Decision, let_go
 from evencore.domain.patching import operations
 from evencore.domain.placement import Case
 from evencore.domain.policy import Policy
+from evencore.domain.selectors import excluded_nodes
+from evencore.domain.verdict import excluded_in
 from evencore.domain.views import PodSpec, PodView, read
 
 if TYPE_CHECKING:
@@ -100,6 +102,13 @@ def test_a_pod_is_let_go_off_the_nodes_that_are_excluded_in_one_patch() -> None:
         "not on n2 until 10:41Z: TopologyAffinityError, 1 rejection; "
         "not on n1 until 10:41Z: TopologyAffinityError, 1 rejection"
     )
+
+
+def test_the_nodes_that_a_pod_was_let_go_off_are_read_back_from_what_was_written_on_it() -> None:
+    after = freed(held().obj, snapshot(*HERE, failed("n1"), failed("n2")))
+    written = after["metadata"]["annotations"]["evencore.io/decision"]
+    affinity = read(PodView, after)[0].spec.affinity  # type: ignore[union-attr]  it has one
+    assert excluded_in(written) == excluded_nodes(affinity) == {"n1", "n2"}
 
 
 def test_what_was_decided_before_stays_to_be_read() -> None:
