@@ -54,3 +54,13 @@ def test_the_way_of_a_pod_names_files_that_exist() -> None:
     }
     assert [file for file in files if file not in here] == []
     assert len(files) > 10
+
+
+def test_every_name_that_users_see_is_in_one_table_and_no_other() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    table = page.partition("## Names that users see")[2].partition("\n## ")[0]
+    told = set(re.findall(r"`(evencore\.io/[a-z-]+|[A-Z][A-Za-z]+)[`.]", table))
+    values = {value for value in vars(names).values() if isinstance(value, str)}
+    ours = {value.rstrip(".") for value in values if re.match(r"evencore\.io/.|[A-Z]\w+$", value)}
+    assert told == ours
+    assert {"evencore.io/hold", "PodHeld"} <= told
