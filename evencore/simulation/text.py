@@ -68,6 +68,7 @@ def _workload(one: Workload, *, wide: bool) -> Row:
     outcomes = one.outcomes
     listed = [outcome for outcome in _WORST_FIRST if outcomes[outcome]]
     nodes = Counter(f.node for f in one.fates if f.outcome is Outcome.ADMITTED and f.node)
+    reasons = "; ".join(_reasons(one))
     return Row(
         (
             one.namespace,
@@ -78,7 +79,7 @@ def _workload(one: Workload, *, wide: bool) -> Row:
         ),
         3,
         _COLOURS.get(listed[0], RED),
-        "; ".join(_reasons(one)),
+        (reasons,) if reasons else (),
     )
 
 
