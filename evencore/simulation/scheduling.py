@@ -77,7 +77,8 @@ class Room:
 
         `daemon`: it is of a DaemonSet, and these tolerate that a node is cordoned.
         """
-        tolerations = _maps(map_at(asked.raw, "spec").get("tolerations"))
+        spec = map_at(asked.raw, "spec") if self.taints else {}
+        tolerations = _maps(spec.get("tolerations"))
         for taint in self.taints:
             if text_at(taint, "effect") == "PreferNoSchedule" or (daemon and taint is _CORDONED):
                 continue

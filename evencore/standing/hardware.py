@@ -6,13 +6,14 @@ Sockets are told apart by distances; where these are all alike, each NUMA node i
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from evencore.domain.kubelet import cpuset
 from evencore.domain.kubelet.machine import Core, Machine
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from evencore.domain.kubelet.cpuset import CPUSet
 
@@ -27,9 +28,22 @@ class Numa(NamedTuple):
 
 
 def machine_of(numas: tuple[Numa, ...], width: int) -> Machine | None:
-    """Build it with so many threads per core; None: it has no whole number of cores."""
+    """Build it with so many threads per core; None: it has no whole number of cores.
+
+    Nodes that are alike share one: most of a cluster are.
+    """
     if any(numa.cpus % width for numa in numas):
         return None
+    shape = tuple((n.id, n.cpus, tuple(sorted(n.distances.items()))) for n in numas)
+    return _built(shape, width)
+
+
+_Shape = tuple[tuple[int, int, tuple[tuple[int, int], ...]], ...]  # id, CPUs, distances
+
+
+@lru_cache(maxsize=256)
+def _built(shape: _Shape, width: int) -> Machine:
+    numas = [Numa(id_, cpus, 0, dict(distances)) for id_, cpus, distances in shape]
     sockets = _sockets(numas)
     total = sum(numa.cpus for numa in numas) // width
     numbers = iter(range(total))
@@ -59,7 +73,7 @@ def reserved_in(machine: Machine, numas: tuple[Numa, ...]) -> CPUSet:
     return found
 
 
-def _sockets(numas: tuple[Numa, ...]) -> dict[int, int]:
+def _sockets(numas: Sequence[Numa]) -> dict[int, int]:
     """Put NUMA nodes into sockets: within one they are nearer to each other than to others."""
     between = {d for numa in numas for other, d in numa.distances.items() if other != numa.id}
     far = max(between) if len(between) > 1 else 0
