@@ -93,6 +93,8 @@ class Story:
 
     def play(self, minutes: int) -> None:
         """Let things happen, one every few seconds; in the end everything comes to rest."""
+        for _ in range(4):
+            self._fill("12")
         end = self._store.clock.now() + 60 * minutes
         while self._store.clock.now() < end:
             self._chance.choice(self._acts)(self)
@@ -106,7 +108,7 @@ class Story:
             return
         self._number += 1
         kind, name = self._chance.choice(list(KINDS)), f"w{self._number}"
-        cpus = self._chance.choice(["3", "8", "12", "16"])
+        cpus = self._chance.choice(["3", "12", "16", "16"])
         replicas = self._chance.choice([1, 2, 5, 20])
         labels = {"app": name}
         template: Object = {"metadata": {"labels": labels}, "spec": _spec(cpus)}
@@ -143,9 +145,10 @@ class Story:
             meta = {"annotations": {"rolled": str(self._store.clock.now())}}
             self._patch(self._paths[name], {"spec": {"template": {"metadata": meta}}})
 
-    def _fill(self) -> None:
+    def _fill(self, cpus: str = "") -> None:
         self._number += 1
-        cpus = self._chance.choice(["2", "6", "12", "20"])
+        # Two of 12 on a node leave 22 CPUs to the scheduler's eyes, and 10 or 12 in a NUMA node.
+        cpus = cpus or self._chance.choice(["2", "6", "12", "12"])
         self._say(f"a filler of {cpus} CPUs")
         labels = {"app": "filler", names.ADMISSION: names.DISABLED}
         meta = {"name": f"filler-{self._number}", "labels": labels}
@@ -243,7 +246,7 @@ class Story:
 
     _acts = (
         _make_workload, _make_workload, _delete_workload, _roll, _fill, _fill, _fill, _empty,
-        _empty, _kill, _start, _start, _start, _fail, _forge, _relabel,
+        _kill, _start, _start, _start, _fail, _forge, _relabel,
         _ungate, _ungate, _scale, _scale, _take_part,
     )  # fmt: skip
 
