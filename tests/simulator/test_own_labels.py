@@ -19,6 +19,7 @@ from evencore.kube.client import Client, connect
 from evencore.kube.node_reading import read_nodes
 from evencore.kube.writer import MERGE_PATCH, Writer
 from evencore.nodes.objects import Objects
+from simulator.clock import Clock, parse_timestamp
 from simulator.server import ApiServer, Options
 
 if TYPE_CHECKING:
@@ -76,7 +77,9 @@ def told(path: Path) -> dict[str, Any]:
 
 def test_a_node_is_labelled_once_and_people_can_read_why(tmp_path: Path) -> None:
     path = tmp_path / "config"
-    with ApiServer(Options(seed=1)) as server:
+    # The pod is made when it is rejected: nothing is ever rejected before.
+    clock = Clock.virtual(parse_timestamp(REJECTED["startTime"]))
+    with ApiServer(Options(seed=1, clock=clock)) as server:
         path.write_text(server.kubeconfig())
         client = connect(str(path))
         furnish(client)
