@@ -9,12 +9,14 @@ import pytest
 
 from evencore.domain import names
 from evencore.domain.policy import Policy
+from evencore.files import read_document
 from evencore.flags import PREFIX
 from evencore.settings import ControllerSettings, WebhookSettings
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 README = PAGES[0].read_text()
+POLICY = (ROOT / "docs" / "policy.md").read_text()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
@@ -24,9 +26,10 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
 
 
 @pytest.mark.parametrize("setting", WebhookSettings.model_fields)
-def test_every_setting_has_its_flag_and_its_variable_in_the_readme(setting: str) -> None:
-    assert f"`--{setting.replace('_', '-')}`" in README
-    assert f"`{PREFIX}{setting.upper()}`" in README
+def test_every_setting_of_the_webhook_is_on_its_page_with_flag_and_variable(setting: str) -> None:
+    page = (ROOT / "docs" / "serving.md").read_text()
+    assert f"`--{setting.replace('_', '-')}`" in page
+    assert f"`{PREFIX}{setting.upper()}`" in page
 
 
 @pytest.mark.parametrize("setting", ControllerSettings.model_fields)
@@ -36,14 +39,27 @@ def test_every_setting_of_the_controller_is_on_its_page(setting: str) -> None:
 
 
 @pytest.mark.parametrize("field", Policy.model_fields.values(), ids=Policy.model_fields)
-def test_every_key_of_the_policy_file_is_in_the_readme(field: object) -> None:
+def test_every_key_of_the_policy_file_is_on_its_page(field: object) -> None:
     alias = field.alias  # type: ignore[attr-defined]
-    assert re.search(rf"`{alias}[`.]", README)
+    assert re.search(rf"`{alias}[`.]", POLICY)
+
+
+def test_the_example_of_a_policy_file_is_one(tmp_path: Path) -> None:
+    [example] = re.findall(r"```yaml\n(.*?)```", POLICY, re.DOTALL)
+    (tmp_path / "policy.yaml").write_text(example)
+    Policy.from_mapping(read_document(str(tmp_path / "policy.yaml"), "a policy").value)
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = (ROOT / "docs" / "README.md").read_text()
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert {name for name in pages if index.count(f"({name}): ") != 1} == set()
 
 
 @pytest.mark.parametrize("annotation", [names.CPU, names.TOPOLOGY, names.ON_REJECTION])
-def test_every_annotation_is_in_the_readme(annotation: str) -> None:
-    assert f"| `{annotation}` |" in README
+def test_every_annotation_is_in_the_readme_and_on_its_page(annotation: str) -> None:
+    assert f"| `{annotation}`" in README
+    assert f"| `{annotation}` |" in POLICY
 
 
 def test_the_way_of_a_pod_names_files_that_exist() -> None:
