@@ -63,6 +63,8 @@ def test_a_damaged_review_is_answered_or_refused_but_nothing_fails(
     answer = json.loads(body)
     request = sent.get("request")
     uid = request.get("uid") if isinstance(request, dict) else None
+    if isinstance(uid, float):  # numbers keep their text, and a text is a uid
+        uid = str(uid) if status == 200 else None
     if (
         isinstance(uid, str)
         and sent.get("kind") == "AdmissionReview"

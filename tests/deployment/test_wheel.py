@@ -90,7 +90,7 @@ def test_the_working_directory_takes_no_file() -> None:
 
 
 def test_it_is_the_installed_package_that_runs(prefix: Path) -> None:
-    command = [prefix / "python", "-c", "import evencore, webhook; print(evencore.__file__)"]
+    command = [prefix / "python", "-I", "-c", "import evencore, webhook; print(evencore.__file__)"]
     done = subprocess.run(command, cwd=UNWRITABLE, check=True, capture_output=True, text=True)
     assert Path(done.stdout).is_relative_to(prefix.parent)
 

@@ -104,7 +104,7 @@ def test_a_node_is_labelled_once_and_people_can_read_why(tmp_path: Path) -> None
         names.MAX_CONTAINER_CPUS: "46",
         names.MAX_POD_CPUS: "46",
     }
-    assert after["labels"][1]["because"].endswith("refused pod default/web-1 at 2026-03-01T10:40Z")
+    assert "refused pod default/web-1 at " in after["labels"][1]["because"]
 
 
 def test_a_cluster_that_is_not_there_ends_with_2(tmp_path: Path) -> None:
