@@ -25,8 +25,9 @@ install: .venv/installed ## Make .venv with everything the project needs
 demo: install ## Two clusters side by side: the loop of rejected pods, and how evencore ends it
 	@$(BIN)/python -m simulator.demo
 
+# Many tests wait for real processes, so three at a time on two cores are quicker than two.
 test: install ## Run all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile
 
 check: install ## What CI checks: style, types, import rules
 	$(BIN)/python -m ruff format --check .
