@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cryptography import x509
@@ -199,30 +200,46 @@ class World:
 
     @property
     def held(self) -> Held:
-        return read_secret(self.store.secret.data)
+        return read_once(self.store.secret.data)
 
     @property
     def reasons(self) -> list[str]:
         return [reason for reason, _ in self.told]
 
 
+def read_once(data: Mapping[str, bytes], manager: str = "") -> Held:
+    """Read a Secret as `read_secret` does, but the same content only once."""
+    return _read(frozenset(data.items()), manager)
+
+
+@lru_cache(maxsize=1024)
+def _read(items: frozenset[tuple[str, bytes]], manager: str) -> Held:
+    return read_secret(dict(items), manager)
+
+
 def verifies(
     certificate: bytes, bundle: Iterable[Certificate], now: datetime | None = None
 ) -> bool:
     """Tell whether a client with this bundle takes a certificate."""
-    leaf = x509.load_pem_x509_certificate(certificate)
     for one in bundle:
-        authority = x509.load_pem_x509_certificate(one.pem.encode())
-        try:
-            leaf.verify_directly_issued_by(authority)
-        except (ValueError, InvalidSignature):
+        times = _signed(certificate, one.pem)
+        if times is None:
             continue
-        in_time = now is None or max(leaf.not_valid_before_utc, one.starts) <= now < min(
-            leaf.not_valid_after_utc, one.expires
-        )
-        if in_time:
+        starts, expires = times
+        if now is None or max(starts, one.starts) <= now < min(expires, one.expires):
             return True
     return False
+
+
+@lru_cache(maxsize=4096)  # asked thousands of times of the same few
+def _signed(certificate: bytes, authority: str) -> tuple[datetime, datetime] | None:
+    """Tell from when to when a certificate holds; None: it is not signed by this authority."""
+    leaf = x509.load_pem_x509_certificate(certificate)
+    try:
+        leaf.verify_directly_issued_by(x509.load_pem_x509_certificate(authority.encode()))
+    except (ValueError, InvalidSignature):
+        return None
+    return leaf.not_valid_before_utc, leaf.not_valid_after_utc
 
 
 def an_authority(made: datetime = NOW, life: timedelta = AIMS.authority_life) -> Pair:
