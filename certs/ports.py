@@ -23,8 +23,8 @@ class Answer(Protocol):
         """Whether somebody else was faster: read again, and decide anew."""
 
 
-class StoredSecret(Protocol):
-    """A Secret as it was read."""
+class Stored(Protocol):
+    """An object as it was read."""
 
     @property
     def problem(self) -> str:
@@ -32,11 +32,15 @@ class StoredSecret(Protocol):
 
     @property
     def uid(self) -> str:
-        """Empty: there is no such Secret."""
+        """Empty: there is no such object."""
 
     @property
     def version(self) -> str:
         """Its resourceVersion."""
+
+
+class StoredSecret(Stored, Protocol):
+    """A Secret as it was read."""
 
     @property
     def data(self) -> Mapping[str, bytes]:
@@ -63,20 +67,8 @@ class Entry(Protocol):
         """Which namespaces it is asked about, whoever wrote that; as people write selectors."""
 
 
-class StoredHooks(Protocol):
+class StoredHooks(Stored, Protocol):
     """The webhook configuration as it was read."""
-
-    @property
-    def problem(self) -> str:
-        """Why it could not be read; empty: it was, even if there is none."""
-
-    @property
-    def uid(self) -> str:
-        """Empty: there is no such configuration."""
-
-    @property
-    def version(self) -> str:
-        """Its resourceVersion."""
 
     @property
     def injector(self) -> str:

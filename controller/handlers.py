@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 from controller.queue import Key
 from controller.state import Newcomer, Rejected, is_steered, owner_and_key, owner_of
 from evencore.domain import names
+from evencore.domain.event_views import EventView
 from evencore.domain.learnt import NOTHING, Learnt
 from evencore.domain.rejection import read_time, rejection_of, stateful_set_key
-from evencore.domain.views import EventView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

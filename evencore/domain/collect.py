@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from evencore.domain.event_views import EventView
 from evencore.domain.events import kubelet_start_in, rejection_in, told
 from evencore.domain.evidence import SETTLE, Ledger
 from evencore.domain.objects import items_of
@@ -16,7 +17,6 @@ from evencore.domain.rejection import rejection_of
 from evencore.domain.snapshot import Nodes, Snapshot, maxima
 from evencore.domain.topology import made_at, node_facts, room_since
 from evencore.domain.views import (
-    EventView,
     LimitRangeView,
     NamespaceView,
     NodeView,

@@ -13,7 +13,7 @@ from evencore.domain.rejection import Rejection, classify, later, named_width, r
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from evencore.domain.views import EventView
+    from evencore.domain.event_views import EventView
 
 
 class Told(NamedTuple):

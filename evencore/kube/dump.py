@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from evencore.domain.views import EventView
+from evencore.domain.event_views import EventView
 from evencore.kube.errors import NotFound, Unreadable
 from evencore.kube.resource import Resource
 from evencore.kube.source import FAILED_PODS, LIMIT_RANGES, NAMESPACES, NODES

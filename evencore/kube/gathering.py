@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from evencore.domain import names
-from evencore.domain.views import EventView, NamespaceView, NodeView, PodView
+from evencore.domain.event_views import EventView
+from evencore.domain.views import NamespaceView, NodeView, PodView
 from evencore.kube.dump import listed
 from evencore.kube.errors import Forbidden
 from evencore.kube.resource import Resource

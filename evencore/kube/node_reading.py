@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from evencore.domain.views import EventView
+from evencore.domain.event_views import EventView
 from evencore.kube.dump import TOPOLOGIES, listed
 from evencore.kube.errors import Forbidden, NotFound
 from evencore.kube.resource import Resource

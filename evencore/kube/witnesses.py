@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, Final
 
+from evencore.domain.event_views import EventView
 from evencore.domain.events import kubelet_start_in, rejection_in, told
 from evencore.domain.rejection import rejection_of
-from evencore.domain.views import EventView, FailedPodView
+from evencore.domain.views import FailedPodView
 from evencore.kube.resource import Resource
 from evencore.kube.source import FAILED_PODS, Kind
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from evencore.domain.event_views import EventView
 from evencore.domain.events import rejection_in, told
 from evencore.domain.exclusive import NONE, InUse, exclusive
 from evencore.domain.learnt import NOTHING, Learnt
@@ -13,7 +14,7 @@ from evencore.domain.objects import items_of, text_at
 from evencore.domain.quantity import QuantityError, parse_millis
 from evencore.domain.rejection import rejection_of
 from evencore.domain.resources import CPU
-from evencore.domain.views import EventView, NodeView, PodView, TopologyView, read
+from evencore.domain.views import NodeView, PodView, TopologyView, read
 
 if TYPE_CHECKING:
     from datetime import datetime

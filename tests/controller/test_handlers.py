@@ -30,7 +30,7 @@ from controller.handlers import Handlers
 from controller.queue import Key, Queue
 from controller.state import Newcomer, Owner, State
 from evencore.domain import names
-from evencore.domain.views import EventView
+from evencore.domain.event_views import EventView
 
 Object = dict[str, Any]
 LIVE, FAILED, NODES = "pods", "failed pods", "nodes"

@@ -31,12 +31,13 @@ from controller.teller import Teller
 from controller.views import FullNode, WatchedPod, live
 from controller.workload import Workloads
 from evencore.domain.decision import decide
+from evencore.domain.event_views import EventView
 from evencore.domain.evidence import Ledger
 from evencore.domain.patching import operations
 from evencore.domain.scope import takes_part
 from evencore.domain.snapshot import Nodes, Snapshot
 from evencore.domain.topology import made_at, node_facts, room_since
-from evencore.domain.views import EventView, FailedPodView, NamespaceView, PodView, read
+from evencore.domain.views import FailedPodView, NamespaceView, PodView, read
 from evencore.kube.bucket import Bucket
 from evencore.kube.witnesses import Witnesses
 from evencore.kube.writer import Writer
