@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PODS = 40
+MOST_PAIRS = 300
 
 
 class Blocked:
@@ -55,8 +55,10 @@ def blocked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Blocked]:
         installed.kubectl("create", "namespace", "work")
         installed.kubectl("label", "namespace", "work", f"{names.ADMISSION}={names.ENABLED}")
         until(lambda: "evencore_leading 1.0" in cluster.metrics(), installed.logs)
-        for number in range(PODS // 2):
-            # Two at a time and again and again, as rollouts make them.
+        for number in range(MOST_PAIRS):
+            if cluster.events():
+                break
+            # Two at a time and again and again, as rollouts make them: one a second is looked at.
             made = [workloads.pod("work", f"p{number}-{cpu}", ["n1"], cpu) for cpu in ("3", "2")]
             installed.kubectl("apply", "-f", "-", stdin=json.dumps(_list(made)))
         yield cluster
