@@ -37,7 +37,7 @@ from evencore.domain.policy import Policy, PolicyError
 from evencore.domain.views import read
 from evencore.files import InputError, read_document
 from evencore.patience import Patience
-from evencore.terminal import colour_wanted, fail
+from evencore.terminal import colour_wanted, fail, policy_option
 
 
 class Denied(Exception):  # noqa: N818  an answer, not a fault
@@ -90,7 +90,7 @@ def make_doctor_command(
     @click.command(epilog=_EPILOG)
     @click.option("--kubeconfig", metavar="FILE", help="How to reach the cluster.")
     @click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
-    @click.option("--policy", metavar="FILE", help="The policy file of webhook and controller.")
+    @policy_option
     @click.option(
         "-n",
         "--namespace",

@@ -32,7 +32,13 @@ from evencore.nodefiles.files import NodesFile, nodes_file
 from evencore.patience import Patience
 from evencore.standing.objects import Objects
 from evencore.strict import FileError
-from evencore.terminal import WRONG_INPUT, colour_wanted, fail
+from evencore.terminal import (
+    WRONG_INPUT,
+    colour_wanted,
+    fail,
+    manifest_namespace_option,
+    policy_option,
+)
 
 T = TypeVar("T")
 
@@ -88,16 +94,10 @@ def make_explain_command(
         metavar="FILE",
         help="With --nodes: a node file that states machines and kubelet settings exactly.",
     )
-    @click.option("--policy", metavar="FILE", help="Policy file, as the webhook reads it.")
+    @policy_option
     @click.option("--kubeconfig", metavar="FILE", help="Read the cluster itself, not --nodes.")
     @click.option("--context", metavar="NAME", help="Same, and which context of the kubeconfig.")
-    @click.option(
-        "-n",
-        "--namespace",
-        default="",
-        metavar="NAME",
-        help="Where manifests will go that name no namespace.",
-    )
+    @manifest_namespace_option
     @click.option(
         "-o",
         "--output",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from evencore.rejections.listing import Filter
-from evencore.terminal import Age
+from evencore.terminal import Age, policy_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,7 @@ _OPTIONS: Final = (
         "cluster, as of the newest thing in them. - is stdin. Repeatable.",
     ),
     click.option("-n", "--namespace", metavar="NAME", help="Only this one; default: all."),
-    click.option("--policy", metavar="FILE", help="The policy file of webhook and controller."),
+    policy_option,
     click.option(
         "-o",
         "--output",

@@ -24,7 +24,13 @@ from evencore.simulation.text import render
 from evencore.standing.asked import problems_of
 from evencore.standing.objects import Objects
 from evencore.strict import FileError
-from evencore.terminal import WRONG_INPUT, colour_wanted, fail
+from evencore.terminal import (
+    WRONG_INPUT,
+    colour_wanted,
+    fail,
+    manifest_namespace_option,
+    policy_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,14 +108,8 @@ def make_simulate_command(
         metavar="FILE",
         help="A node file that states machines and kubelet settings of nodes exactly.",
     )
-    @click.option("--policy", metavar="FILE", help="Policy file, as the webhook reads it.")
-    @click.option(
-        "-n",
-        "--namespace",
-        default="",
-        metavar="NAME",
-        help="Where manifests will go that name no namespace.",
-    )
+    @policy_option
+    @manifest_namespace_option
     @click.option(
         "-o",
         "--output",

@@ -36,6 +36,18 @@ def colour_wanted() -> bool:
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and is_terminal()
 
 
+# What several commands take, in the same words.
+policy_option = click.option(
+    "--policy", metavar="FILE", help="The policy file of webhook and controller."
+)
+manifest_namespace_option = click.option(
+    "-n",
+    "--namespace",
+    default="",
+    metavar="NAME",
+    help="Where manifests will go that name no namespace.",
+)
+
 INTERRUPTED: Final = 130
 """What shells make of an end by Ctrl-C."""
 

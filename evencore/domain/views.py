@@ -219,7 +219,6 @@ class OwnedMetadata(Struct, frozen=True, gc=False, rename="camel"):
     finalizers: list[str] | None = None
     creation_timestamp: str | None = None
     deletion_timestamp: str | None = None
-    deletion_grace_period_seconds: Any = None
 
 
 class BoundSpec(Struct, frozen=True, gc=False, rename="camel"):

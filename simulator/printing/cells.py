@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 NONE: Final = "<none>"
 UNKNOWN: Final = "<unknown>"
-UNSET: Final = "<unset>"
 
 _MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86400, 86400 * 365
 
