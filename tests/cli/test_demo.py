@@ -56,7 +56,7 @@ def test_the_demo_shows_the_loop_and_keeps_its_promises(tmp_path: Path) -> None:
     done = subprocess.run(
         COMMAND, capture_output=True, text=True, check=False, env=environment(tmp_path)
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr + done.stdout
     assert "\x1b" not in done.stdout
     shown = rows(done.stdout)
     assert list(shown) == ["night", "odd", "fraction", "fits", "never", "burst", "train"]
