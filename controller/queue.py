@@ -96,6 +96,11 @@ class Queue:
             self._stopped = True
             self._changed.notify_all()
 
+    def due_s(self) -> float | None:
+        """Tell in how many seconds `get` will have a key at the latest; None: nothing waits."""
+        with self._changed:
+            return self._wait_s()
+
     def __len__(self) -> int:
         """Count the keys that wait, due or not."""
         with self._changed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -34,17 +35,19 @@ _log = logging.getLogger(__name__)
 class Releaser:
     """Reads a held pod as it is now, decides where it may go, and writes that."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  the last one has a default
         self,
         writer: Writer,
         policy: Policy,
         snapshot: Callable[[], Snapshot],
         expectations: Expectations,
         now: Callable[[], datetime],
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._writer, self._policy, self._snapshot = writer, policy, snapshot
         self._expectations, self._now = expectations, now
-        self._refused = Expectations()
+        self._refused = Expectations(clock)
 
     def refused(self, uid: str) -> bool:
         """Tell whether the API server would not let us let a pod go, a short while ago."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +11,7 @@ from controller.cleaner import Cleaner
 from controller.expectations import Expectations
 from controller.handlers import BARE, FITS, HOPE, NODE, OWNER, PLACED, ROOM, Handlers
 from controller.labeller import Known, Labeller
+from controller.limbo import Limbo
 from controller.owners import Hands, OwnerReconciler
 from controller.placed import BareReconciler, PlacedReconciler
 from controller.queue import Key, Queue
@@ -33,6 +33,7 @@ from evencore.kube.lease import Elector, LeaseName
 from evencore.kube.resource import Resource
 from evencore.kube.snapshots import LiveSnapshot
 from evencore.kube.source import Kind
+from evencore.kube.surroundings import Surroundings
 from evencore.kube.writer import Writer
 
 if TYPE_CHECKING:
@@ -56,11 +57,6 @@ KINDS: Final = {
 }
 
 
-def now() -> datetime:
-    """Tell the time of day."""
-    return datetime.now(UTC)
-
-
 def controller(client: Client, settings: ControllerSettings, policy: Policy) -> Controller:
     """Put a controller together; nothing is started."""
     stop, lost = threading.Event(), threading.Event()
@@ -69,22 +65,47 @@ def controller(client: Client, settings: ControllerSettings, policy: Policy) -> 
         lost.set()
         stop.set()
 
-    state, queue, news, expectations = State(), Queue(), Queue(), Expectations()
+    return Controller(parts(client, settings, policy, stop, on_lost), stop, lost)
+
+
+def parts(  # noqa: PLR0913, PLR0917  what a process begins with
+    client: Client,
+    settings: ControllerSettings,
+    policy: Policy,
+    stop: threading.Event,
+    on_lost: Callable[[str], None],
+    around: Surroundings | None = None,
+) -> Parts:
+    """Put together what a controller is made of; `on_lost` is told why it leads no more."""
+    around = around or Surroundings()
+    now, clock = around.now, around.clock
+    state, expectations = State(Limbo(clock.now)), Expectations(clock.now)
+    queue, news = Queue(clock.now), Queue(clock.now)
     handlers = Handlers(state, queue, expectations, now)
 
     def listener(name: str, key: str, before: Any, after: Any) -> None:  # noqa: ANN401  see source.Listener
         handlers(name, key, before, after)
         unasked.seen(name, key, before, after)
 
-    view = LiveSnapshot(client, policy, KINDS, listener)
+    view = LiveSnapshot(client, policy, KINDS, listener, around)
     lease = LeaseName(settings.namespace, settings.lease)
-    elector = Elector(client, lease, settings.identity, on_lost)
+    elector = Elector(
+        client,
+        lease,
+        settings.identity,
+        on_lost,
+        clock=clock,
+        wall=now,
+        random=around.random,
+    )
     bucket = Bucket(settings.writes_per_second, settings.write_burst)
-    writer = Writer(client, stop, allowed=elector.leads, bucket=bucket)
+    writer = Writer(
+        client, stop, allowed=elector.leads, bucket=bucket, clock=clock, random=around.random
+    )
     reporter = Reporter(writer, news, now)
-    workloads = Workloads(writer)
+    workloads = Workloads(writer, clock.now)
     hands = Hands(
-        Releaser(writer, policy, view, expectations, now),
+        Releaser(writer, policy, view, expectations, now, clock=clock.now),
         Replacer(writer, workloads, expectations),
         Cleaner(writer, policy, expectations),
         Teller(reporter, workloads),
@@ -106,19 +127,18 @@ def controller(client: Client, settings: ControllerSettings, policy: Policy) -> 
         REPORT: reporter.write,
         ASKED: unasked.reconcile,
     }
-    certificates = Queue()  # of its own, so that they never wait behind pods
+    certificates = Queue(clock.now)  # of its own, so that they never wait behind pods
     if settings.certs == "self":
         keeper = make_keeper(client, settings, elector.leads, reporter, now)
         reconcilers[CERTIFICATES] = keeper.step
         certificates.add(Key(CERTIFICATES, ""))
-    parts = Parts(
+    return Parts(
         view,
         (Lane(queue, settings.workers), Lane(news, 1), Lane(certificates, 1)),
         elector,
         lambda: handlers.lead(view.objects, view().evidence.rejecting()),
         reconcilers,
     )
-    return Controller(parts, stop, lost)
 
 
 def _look(view: LiveSnapshot, state: State, name: str) -> Known | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import threading
 from dataclasses import replace
-from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,10 +17,12 @@ from evencore.domain.snapshot import Nodes, Snapshot, maxima
 from evencore.domain.topology import made_at, node_facts, room_since
 from evencore.domain.views import LimitRangeView, NamespaceView, NodeView
 from evencore.kube.source import LIMIT_RANGES, NAMESPACES, NODES, ClusterSource, Kind
+from evencore.kube.surroundings import Surroundings
 from evencore.kube.witnesses import WITNESSES, Witnesses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from evencore.domain.policy import Policy
     from evencore.domain.topology import NodeFacts
@@ -46,20 +47,28 @@ class LiveSnapshot:
         policy: Policy,
         more: Mapping[str, Kind] = MappingProxyType({}),
         listener: Listener | None = None,
+        surroundings: Surroundings | None = None,
     ) -> None:
         """`more`: what else to watch, or differently; `listener` is told of every change."""
-        self._source = ClusterSource(client, {**_KINDS, **WITNESSES, **more}, self._changed)
+        around = self._around = surroundings or Surroundings()
+        self._source = ClusterSource(
+            client,
+            {**_KINDS, **WITNESSES, **more},
+            self._changed,
+            clock=around.clock,
+            random=around.random,
+            spawn=around.spawn,
+        )
         self._listener = listener
         self._rooms: dict[str, datetime] = {}
         self._snapshot = Snapshot(
             evidence=Ledger(policy.rejections.after_kubelet_start, threading.Lock()),
             rooms=self._rooms,
         )
-        self._witnesses = Witnesses(self._snapshot.evidence, lambda: datetime.now(UTC))
+        self._witnesses = Witnesses(self._snapshot.evidence, around.now)
         self._facts: dict[str, tuple[NodeView, NodeFacts]] = {}
         self._work = threading.Event()
         self._stopping = False
-        self._builder = threading.Thread(target=self._build, name="snapshot", daemon=True)
 
     def __call__(self) -> Snapshot:
         """Return the newest picture. Never waits; empty before the first lists came."""
@@ -67,7 +76,7 @@ class LiveSnapshot:
 
     def start(self) -> None:
         """Start watching and return at once."""
-        self._builder.start()
+        self._around.spawn("snapshot", self._build)
         self._source.start()
 
     def stop(self) -> None:
@@ -114,18 +123,24 @@ class LiveSnapshot:
     def _build(self) -> None:
         while True:
             self._work.wait()
-            self._work.clear()
             if self._stopping:
                 return
-            try:
-                self._snapshot = replace(
-                    self._snapshot,
-                    nodes=self._nodes(),
-                    namespaces=self._source.objects("namespaces"),
-                    maxima=maxima(self._source.objects("limitranges").values()),
-                )
-            except Exception:  # noqa: BLE001  if this thread ended, the picture would age unseen
-                _log.exception("the picture of the cluster stays as it was: this is a bug")
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Put the picture together anew if there is need; `start` has a thread that does so."""
+        if not self._work.is_set():
+            return
+        self._work.clear()
+        try:
+            self._snapshot = replace(
+                self._snapshot,
+                nodes=self._nodes(),
+                namespaces=self._source.objects("namespaces"),
+                maxima=maxima(self._source.objects("limitranges").values()),
+            )
+        except Exception:  # noqa: BLE001  if the thread ended, the picture would age unseen
+            _log.exception("the picture of the cluster stays as it was: this is a bug")
 
     def _nodes(self) -> Nodes:
         """Put the nodes together; the ones from before if none changed in what we use of it."""

@@ -19,6 +19,7 @@ from evencore.kube.clock import Clock, SystemClock
 from evencore.kube.reflector import Reflector, Rules, Stats
 from evencore.kube.resource import Resource
 from evencore.kube.store import Store
+from evencore.kube.surroundings import in_background
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from msgspec import Struct
 
     from evencore.kube.client import Client
+    from evencore.kube.surroundings import Spawn
 
 _log = logging.getLogger(__name__)
 
@@ -73,7 +75,7 @@ class ClusterSource:
     by its thread, between the changes of its first list and those that follow.
     """
 
-    def __init__(  # noqa: PLR0913  the last three have defaults
+    def __init__(  # noqa: PLR0913  the last five have defaults
         self,
         client: Client,
         kinds: Mapping[str, Kind],
@@ -82,8 +84,10 @@ class ClusterSource:
         clock: Clock | None = None,
         on_synced: Callable[[str], None] | None = None,
         random: Callable[[], float] = _random.random,
+        spawn: Spawn = in_background,
     ) -> None:
         self._listener = listener
+        self._spawn = spawn
         self._on_synced = on_synced
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -121,11 +125,8 @@ class ClusterSource:
         if self._threads:
             raise RuntimeError("the source was started before: make a new one")
         for name, reflector in self._reflectors.items():
-            thread = threading.Thread(
-                target=reflector.run, args=(self._stop,), name=f"watch {name}", daemon=True
-            )
-            self._threads.append(thread)
-            thread.start()
+            run = partial(reflector.run, self._stop)
+            self._threads.append(self._spawn(f"watch {name}", run))
 
     def stop(self, timeout_s: float = STOP_S) -> None:
         """End all watches and wait up to `timeout_s`; what was read stays readable.
