@@ -6,7 +6,7 @@ review and the uid of the request; patch and patchType come together or not at a
 
 from __future__ import annotations
 
-import base64
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -16,7 +16,7 @@ from evencore.domain.text import cut
 from evencore.domain.views import PodView, read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 API_VERSION: Final = "admission.k8s.io/v1"
 KIND: Final = "AdmissionReview"
@@ -116,32 +116,51 @@ def _leniently(body: bytes) -> tuple[Review, tuple[str, ...]]:
     return Review(str(value.get("apiVersion")), str(value.get("kind")), view), problems
 
 
-def allowed(uid: str, warnings: Iterable[str] = ()) -> bytes:
+class Status(Struct, frozen=True, gc=False):
+    """Why an object is refused, as the API server tells its author."""
+
+    message: str
+    code: int = 403
+    reason: str = "Forbidden"
+
+
+class Response(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
+    """The answer to a request. `patch`: JSON, which goes out as base64."""
+
+    uid: str
+    allowed: bool
+    patch_type: str | None = None
+    patch: bytes | None = None
+    status: Status | None = None
+    warnings: list[str] = []
+
+
+class Answer(Struct, frozen=True, gc=False, rename="camel"):
+    """An AdmissionReview with a response."""
+
+    response: Response
+    api_version: str = API_VERSION
+    kind: str = KIND
+
+
+def allowed(uid: str, warnings: Sequence[str] = ()) -> bytes:
     """Answer: the object passes as it is."""
-    return _answer({"uid": uid, "allowed": True}, warnings)
+    return _encode(Answer(Response(uid, True, warnings=presentable(warnings))))
 
 
-def patched(uid: str, operations: Sequence[dict[str, Any]], warnings: Iterable[str] = ()) -> bytes:
+def patched(uid: str, operations: Sequence[dict[str, Any]], warnings: Sequence[str] = ()) -> bytes:
     """Answer: the object passes with these JSON Patch operations, of which there must be some."""
-    patch = base64.b64encode(_encode(operations)).decode()
-    response = {"uid": uid, "allowed": True, "patchType": "JSONPatch", "patch": patch}
-    return _answer(response, warnings)
+    patch, shown = _encode(operations), presentable(warnings)
+    return _encode(Answer(Response(uid, True, "JSONPatch", patch, None, shown)))
 
 
-def denied(uid: str, message: str, warnings: Iterable[str] = ()) -> bytes:
+def denied(uid: str, message: str, warnings: Sequence[str] = ()) -> bytes:
     """Answer: the object is refused; `message` is what its author reads."""
-    status = {"code": 403, "reason": "Forbidden", "message": message}
-    return _answer({"uid": uid, "allowed": False, "status": status}, warnings)
+    response = Response(uid, False, status=Status(message), warnings=presentable(warnings))
+    return _encode(Answer(response))
 
 
-def _answer(response: dict[str, Any], warnings: Iterable[str]) -> bytes:
-    shown = presentable(list(warnings))
-    if shown:
-        response["warnings"] = shown
-    return _encode({"apiVersion": API_VERSION, "kind": KIND, "response": response})
-
-
-def presentable(warnings: list[str]) -> list[str]:
+def presentable(warnings: Sequence[str]) -> list[str]:
     """Return at most 4 warnings of less than 120 bytes, without control characters.
 
     The API server cuts what is longer. What does not fit is counted in the last one.
@@ -149,12 +168,14 @@ def presentable(warnings: list[str]) -> list[str]:
     if len(warnings) > MOST_WARNINGS:
         rest = len(warnings) - MOST_WARNINGS + 1
         warnings = [*warnings[: MOST_WARNINGS - 1], f"evencore: {rest} more warnings, see its log"]
-    return [
-        warning
-        if warning.isprintable() and len(warning.encode()) < LONGEST_WARNING
-        else cut(_printable(warning), LONGEST_WARNING)
-        for warning in warnings
-    ]
+    return [_shown(warning) for warning in warnings]
+
+
+@lru_cache(maxsize=1024)  # pods come in crowds that are alike, and so are their warnings
+def _shown(warning: str) -> str:
+    if warning.isprintable() and len(warning.encode()) < LONGEST_WARNING:
+        return warning
+    return cut(_printable(warning), LONGEST_WARNING)
 
 
 def _printable(text: str) -> str:

@@ -19,6 +19,7 @@ from gunicorn.sock import ssl_context
 from gunicorn.workers.gasgi import ASGIWorker
 
 from webhook.connection import Connection
+from webhook.heads import Heads
 from webhook.listener import Listener
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class DrainingWorker(ASGIWorker):  # type: ignore[misc] # gunicorn has no types
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - handed on to gunicorn
         super().__init__(*args, **kwargs)
         self.connections: set[Connection] = set()
+        self.heads = Heads()
         self.closing = False
         self._opening: set[asyncio.Task[None]] = set()
         self._listeners: list[Listener] = []

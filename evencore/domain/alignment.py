@@ -18,7 +18,6 @@ from evencore.domain.text import cpus, one_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evencore.domain.annotations import PodPolicy
     from evencore.domain.snapshot import CpuMaximum, Maxima
 
 
@@ -57,14 +56,15 @@ def round_up(millis: int, width: int) -> int:
 
 def align(
     containers: Sequence[ContainerAmounts],
-    policy: PodPolicy,
+    modes: Sequence[CpuMode],
     width: int,
     round_from: int,
     maximum: Maxima,
 ) -> Alignment:
     """Work out rung 1 for a Guaranteed pod on nodes of `width` threads per core.
 
-    `round_from` (thousandths): containers below it are left alone. `maximum`: what LimitRanges
+    `modes`: one for each container. `round_from` (thousandths): containers below it are left alone.
+    `maximum`: what LimitRanges
     allow. Raising a container above it would make the API server refuse the pod, so such a
     container is left as it is, with a warning.
     """
@@ -72,9 +72,8 @@ def align(
     warnings: list[str] = []
     denials: list[str] = []
     result: list[Asked] = []
-    for container in containers:
+    for container, mode in zip(containers, modes, strict=True):
         before = after = container.cpu.request or 0
-        mode = policy.cpu_mode(container.name)
         wanted = round_up(before, width)
         if wanted != before and before >= round_from and mode is not CpuMode.KEEP:
             where = f"container {container.name}: cpu {cpus(before)}"
@@ -98,12 +97,12 @@ def align(
 
 
 def as_it_is(
-    containers: Sequence[ContainerAmounts], policy: PodPolicy, round_from: int
+    containers: Sequence[ContainerAmounts], modes: Sequence[CpuMode], round_from: int
 ) -> tuple[Asked, ...]:
     """Return what the containers of a pod ask for that exists: nothing can be aligned any more."""
     return tuple(
-        Asked(one, one.cpu.request or 0, _ours(one, policy.cpu_mode(one.name), round_from))
-        for one in containers
+        Asked(one, one.cpu.request or 0, _ours(one, mode, round_from))
+        for one, mode in zip(containers, modes, strict=True)
     )
 
 

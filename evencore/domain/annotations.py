@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from evencore.domain.policy import Policy
+    from evencore.domain.resources import ContainerAmounts
 
 
 class PodPolicy(Struct, frozen=True, gc=False):
@@ -36,6 +37,12 @@ class PodPolicy(Struct, frozen=True, gc=False):
     def cpu_mode(self, container: str) -> CpuMode:
         """Return what to do with the CPU of one container."""
         return self.cpu_of.get(container, self.cpu)
+
+    def cpu_modes(self, containers: Sequence[ContainerAmounts]) -> tuple[CpuMode, ...]:
+        """Return what to do with the CPU of each container."""
+        if not self.cpu_of:
+            return (self.cpu,) * len(containers)
+        return tuple(self.cpu_mode(container.name) for container in containers)
 
     def keeps_all(self, containers: Iterable[str]) -> bool:
         """Tell whether the CPU of every container is to be left alone."""
@@ -56,10 +63,10 @@ def policy_for(
     for one container goes before one for all, on the same object.
     """
     result = PodPolicy(policy.cpu, policy.topology, policy.on_rejection)
-    known = frozenset(containers)
     for place, written in (("namespace annotation", namespace), ("annotation", pod)):
         ours = [key for key in written if key.startswith(names.PREFIX)]
         if ours:
+            known = frozenset(containers)
             result = _overlay(result, {key: written[key] for key in ours}, place, known)
     return result
 

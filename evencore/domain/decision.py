@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from evencore.domain import names
-from evencore.domain.alignment import Alignment, CpuChange, align, as_it_is
+from evencore.domain.alignment import Alignment, CpuChange, as_it_is
 from evencore.domain.annotations import policy_for
 from evencore.domain.fit import Fit, Need, Rule, fitting, need_of
 from evencore.domain.placement import Case, may_be_ours, no_node, place, place_released
@@ -22,6 +22,7 @@ from evencore.domain.scope import not_alignable, not_ours
 from evencore.domain.snapshot import Maxima
 from evencore.domain.text import clock
 from evencore.domain.views import PodSpec
+from evencore.domain.widths import Asking, best_alignment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,7 +88,17 @@ _NOT_PINNED = {qos: f"its QoS class is {qos.value}: no kubelet pins its CPUs" fo
 
 
 def _align_and_place(case: Case, qos: QoS, amounts: PodAmounts, asked: PodPolicy) -> Decision:
-    alignment, fit = _best_alignment(case, amounts, asked)
+    alignment, fit = best_alignment(
+        case.snapshot.nodes,
+        Asking(
+            amounts.containers,
+            asked.cpu_modes(amounts.containers),
+            _eligible(case),
+            case.snapshot.maxima.get(case.namespace, _NO_MAXIMA),
+            case.policy.round_from,
+            case.policy.default_threads_per_core,
+        ),
+    )
     if alignment.denials:
         return Decision(
             qos,
@@ -150,7 +161,8 @@ def never_fits(case: Case) -> str | None:
 
 def _fit_as_it_is(case: Case, amounts: PodAmounts, asked: PodPolicy) -> Fit:
     """Tell where a pod that exists can run: its CPUs cannot be changed any more."""
-    need = need_of(as_it_is(amounts.containers, asked, case.policy.round_from))
+    modes = asked.cpu_modes(amounts.containers)
+    need = need_of(as_it_is(amounts.containers, modes, case.policy.round_from))
     eligible = _eligible(case)
     return Fit(need, eligible, fitting(case.snapshot.nodes, need, eligible))
 
@@ -171,27 +183,3 @@ _NO_MAXIMA = Maxima()
 def _annotations_of(namespace: str, snapshot: Snapshot) -> Mapping[str, str]:
     view = snapshot.namespaces.get(namespace)
     return (view.metadata.annotations if view and view.metadata else None) or {}
-
-
-def _best_alignment(case: Case, amounts: PodAmounts, asked: PodPolicy) -> tuple[Alignment, Fit]:
-    """Align for the commonest width on which the pod can run; for the commonest if on none.
-
-    Ties go to the larger width, which also suits the smaller ones.
-    """
-    nodes, eligible = case.snapshot.nodes, _eligible(case)
-    common = [
-        ((having & eligible).bit_count(), width)
-        for width, having in nodes.widths.items()
-        if having & eligible
-    ]
-    common.sort(reverse=True)
-    round_from = case.policy.round_from
-    maximum = case.snapshot.maxima.get(case.namespace, _NO_MAXIMA)
-    tried = []
-    for _, width in common or [(0, case.policy.default_threads_per_core)]:
-        alignment = align(amounts.containers, asked, width, round_from, maximum)
-        need = need_of(alignment.result)
-        tried.append((alignment, Fit(need, eligible, fitting(nodes, need, eligible))))
-        if tried[-1][-1].fits:
-            return tried[-1]
-    return tried[0]

@@ -7,7 +7,8 @@ parents that are missing or null are added first, `~` and `/` in keys are escape
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -70,6 +71,7 @@ def _add(path: str, value: object) -> Operation:
     return {"op": "add", "path": path, "value": value}
 
 
+@lru_cache(maxsize=16)  # of our own keys
 def _escape(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
@@ -81,19 +83,32 @@ def _container(spec: PodSpec, change: CpuChange) -> Container:
 
 
 def _cpu(resources: Resources, change: CpuChange) -> list[Operation]:
-    listed = "containers" if change.container.kind is Kind.APP else "initContainers"
-    path = f"/spec/{listed}/{change.container.position}/resources"
+    requests, limits = _amount_paths(change.container.kind, change.container.position)
     value = format_millis(change.after)
     return [
-        _set_cpu(f"{path}/requests", resources.requests, value),
-        _set_cpu(f"{path}/limits", resources.limits, value),
+        _set_cpu(requests, resources.requests, value),
+        _set_cpu(limits, resources.limits, value),
     ]
 
 
-def _set_cpu(path: str, present: Mapping[str, object] | None, value: str) -> Operation:
+class _Path(NamedTuple):
+    amounts: str  # the requests or limits of a container
+    cpu: str
+
+
+@lru_cache(maxsize=256)
+def _amount_paths(kind: Kind, position: int) -> tuple[_Path, _Path]:
+    listed = "containers" if kind is Kind.APP else "initContainers"
+    requests, limits = (
+        f"/spec/{listed}/{position}/resources/{part}" for part in ("requests", "limits")
+    )
+    return _Path(requests, f"{requests}/{CPU}"), _Path(limits, f"{limits}/{CPU}")
+
+
+def _set_cpu(path: _Path, present: Mapping[str, object] | None, value: str) -> Operation:
     if present is None:
-        return _add(path, {CPU: value})
-    return {"op": "replace" if CPU in present else "add", "path": f"{path}/{CPU}", "value": value}
+        return _add(path.amounts, {CPU: value})
+    return {"op": "replace" if CPU in present else "add", "path": path.cpu, "value": value}
 
 
 def _written(resources: Resources) -> str:

@@ -6,6 +6,8 @@ Amounts are integers: thousandths of a CPU, thousandths of a byte.
 from __future__ import annotations
 
 from enum import Enum
+from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -13,7 +15,7 @@ from msgspec import Struct
 from evencore.domain.quantity import QuantityError, parse_millis
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from evencore.domain.views import Container, PodSpec, Resources
 
@@ -27,6 +29,8 @@ class Kind(Enum):
     APP = "container"
     INIT = "init container"
     SIDECAR = "sidecar"
+
+    __hash__ = object.__hash__  # kinds are parts of keys, and Enum's own takes as long as the rest
 
 
 class Amount(Struct, frozen=True, gc=False):
@@ -104,8 +108,7 @@ def _container(
     if resources is None:
         return ContainerAmounts(container.name, kind, position, _NOT_SET, _NOT_SET)
     try:
-        cpu = _amount(resources, CPU)
-        memory = _amount(resources, MEMORY)
+        cpu, memory = _amounts(resources)
     except QuantityError:
         _tell(resources, (CPU, MEMORY), f"container {container.name}: ", problems)
         cpu = memory = _NOT_SET
@@ -113,15 +116,30 @@ def _container(
 
 
 _NOT_SET = Amount(None, None)
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+_MISSING = object()
 
 
-def _amount(resources: Resources, resource: str) -> Amount:
-    limit = request = None
-    if resources.limits is not None and resource in resources.limits:
-        limit = request = parse_millis(resources.limits[resource])
-    if resources.requests is not None and resource in resources.requests:
-        request = parse_millis(resources.requests[resource])
-    return Amount(request, limit)
+def _amounts(resources: Resources) -> tuple[Amount, Amount]:
+    requests, limits = resources.requests or _NOTHING, resources.limits or _NOTHING
+    cpu, most_cpu = requests.get(CPU, _MISSING), limits.get(CPU, _MISSING)
+    memory, most_memory = requests.get(MEMORY, _MISSING), limits.get(MEMORY, _MISSING)
+    if type(cpu) is type(most_cpu) is type(memory) is type(most_memory) is str:
+        return _amounts_of_text(cpu, most_cpu, memory, most_memory)
+    return _amount(cpu, most_cpu), _amount(memory, most_memory)
+
+
+# The containers of a cluster repeat some hundreds. Only for text: 1, 1.0 and True are one key.
+@lru_cache(maxsize=4096)
+def _amounts_of_text(
+    cpu: str, most_cpu: str, memory: str, most_memory: str
+) -> tuple[Amount, Amount]:
+    return _amount(cpu, most_cpu), _amount(memory, most_memory)
+
+
+def _amount(request: object, limit: object) -> Amount:
+    most = None if limit is _MISSING else parse_millis(limit)
+    return Amount(most if request is _MISSING else parse_millis(request), most)
 
 
 def _tell(resources: Resources, wanted: tuple[str, ...], where: str, problems: list[str]) -> None:
@@ -147,10 +165,11 @@ def _pod_level(
 ) -> Amount:
     """Default a pod-level request: the containers' sum goes before the pod-level limit."""
     try:
-        amount = _amount(resources, resource)
+        cpu, memory = _amounts(resources)
     except QuantityError:
         _tell(resources, (resource,), "spec.resources: ", problems)
         return _NOT_SET
+    amount = cpu if resource == CPU else memory
     if resources.requests is not None and resource in resources.requests:
         return amount
     asked = [(container.kind, of(container).request) for container in containers]

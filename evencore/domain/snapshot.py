@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from evencore.domain.topology import NodeFacts
     from evencore.domain.views import LimitRangeView, NamespaceView
+    from evencore.domain.widths import Aligned, Asking
 
 
 class Nodes:
@@ -33,6 +34,7 @@ class Nodes:
         self.widths: dict[int, int] = defaultdict(int)
         self.max_container: dict[int, int] = defaultdict(int)
         self.max_pod: dict[int, int] = defaultdict(int)
+        self.aligned: dict[Asking, Aligned] = {}  # what was worked out for these nodes
         self.unchecked = 0  # nodes known to run without full-pcpus-only
         for position, node in enumerate(self.facts):
             bit = 1 << position

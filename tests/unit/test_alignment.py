@@ -25,7 +25,7 @@ def aligned(  # noqa: PLR0913  each is one thing that alignment depends on
     assert spec is not None
     policy = PodPolicy(mode, TopologyMode.REQUIRED, OnRejection.HOLD, of or {})
     found = read_amounts(spec).containers
-    return align(found, policy, width, round_from, maximum or Maxima())
+    return align(found, policy.cpu_modes(found), width, round_from, maximum or Maxima())
 
 
 def after(alignment: Alignment) -> dict[str, int]:
