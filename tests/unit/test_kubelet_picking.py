@@ -74,6 +74,12 @@ def test_nothing_is_picked_of_too_few(take: object) -> None:
     assert take(small, 0b11, 0) == 0  # type: ignore[operator]
 
 
+def test_with_one_sibling_offline_a_core_is_taken_with_a_thread_that_somebody_has() -> None:
+    """The kubelet takes CPUsPerCore, rounded down to 1, for the sign of a free core."""
+    lame = Machine((Core(0, 0, None, (0, 3)), Core(0, 0, None, (1, 4)), Core(0, 0, None, (2,))))
+    assert take_packed(lame, lame.cpus & ~cpuset.of([4]), 2) == cpuset.of([1, 4])
+
+
 MACHINES = [
     machine(sockets=1, numas=1, cores=6),
     machine(sockets=4, numas=2, cores=4),

@@ -84,7 +84,8 @@ class Accumulator:
     def take_whole_cores(self) -> None:
         """Take cores that are entirely free, by the rounded number of threads of a core.
 
-        With one sibling offline on SMT2 that number is 1: then only single-threaded cores count.
+        Oddity: with one sibling offline on SMT2 that number is 1. Then a core counts of which one
+        thread is free, and is taken with the other, whoever has that.
         """
         self._take_whole(self.cores(), self.machine.cpus_per_core)
 
