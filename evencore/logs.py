@@ -8,8 +8,9 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from contextlib import suppress
+import time
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Literal, TextIO, cast
 
 import msgspec
@@ -78,12 +79,16 @@ class _Unfailing:
         self._write, self._flush = stream.write, stream.flush
 
     def write(self, line: Any) -> None:  # noqa: ANN401  text or bytes, as the stream takes
-        with suppress(OSError):
+        try:
             self._write(line)
+        except OSError:
+            return
 
     def flush(self) -> None:
-        with suppress(OSError):
+        try:
             self._flush()
+        except OSError:
+            return
 
 
 def _json_logger(least: int) -> type:
@@ -91,6 +96,7 @@ def _json_logger(least: int) -> type:
 
     Every admission writes one, and structlog's own chain of processors costs a third of what the
     whole decision does. Like structlog's, it has a method per level that takes an event and fields.
+    A line stays one line whatever a value holds: JSON escapes line ends, so nobody can forge one.
     """
 
     class JsonLogger:
@@ -103,8 +109,10 @@ def _json_logger(least: int) -> type:
 
     def method(level: str) -> Any:  # noqa: ANN401  a method
         def log(self: Any, event: str, **fields: object) -> None:  # noqa: ANN401  a JsonLogger
-            fields["event"] = event
-            self._logger.msg(_json_line(None, level, {**self._context, **fields}))
+            if "exc_info" in fields:
+                fields = structlog.processors.format_exc_info(None, level, fields)
+            line = {"timestamp": _now(), "level": level, **self._context, **fields, "event": event}
+            self._logger.msg(_encode_json(line))
 
         return log if logging.getLevelNamesMapping()[level.upper()] >= least else _nothing
 
@@ -117,22 +125,22 @@ def _nothing(*_: object, **__: object) -> None:
     """Log nothing: the level is too low."""
 
 
-def _json_line(_logger: object, level: str, event: EventDict) -> bytes:
-    """Make a whole line in one step.
-
-    It stays one line whatever a value holds: JSON escapes line ends, so nobody can forge one.
-    """
-    if "exc_info" in event:
-        event = structlog.processors.format_exc_info(_logger, level, event)
-    return _encode_json({"timestamp": _now(), "level": level, **event})
-
-
 def _json_text(logger: object, level: str, event: EventDict) -> str:
-    return _json_line(logger, level, event).decode()
+    """Make the line of what a library logs."""
+    if "exc_info" in event:
+        event = structlog.processors.format_exc_info(logger, level, event)
+    return _encode_json({"timestamp": _now(), "level": level, **event}).decode()
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    """Show the time in UTC, with milliseconds."""
+    second, millis = divmod(time.time_ns() // 1_000_000, 1000)
+    return f"{_second(second)}.{millis:03d}+00:00"
+
+
+@lru_cache(maxsize=1)  # most lines share theirs with the one before
+def _second(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def logger() -> Any:  # noqa: ANN401  what structlog returns depends on its configuration

@@ -11,44 +11,20 @@ from prometheus_client import (
 )
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
+from evencore.admission_metrics import Admissions
+
 # They would double every series, and nobody asked for them.
 disable_created_metrics()  # type: ignore[no-untyped-call]  # the library has no types here
 
 # Our own registry: importing a library must not add to what we publish.
 REGISTRY = CollectorRegistry()
 
-ADMISSIONS = Counter(
-    "evencore_admission_requests",
-    "Admission requests answered, by what became of them.",
-    ["result"],
-    registry=REGISTRY,
-)
-ADMISSION_SECONDS = Histogram(
-    "evencore_admission_duration_seconds",
-    "Time from the whole body to the answer, without network and TLS.",
-    # The job takes about 0.0001 s; anything near the API server's timeout is a fault.
-    buckets=(0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.25, 1),
-    registry=REGISTRY,
-)
+ADMISSIONS = Admissions()
+REGISTRY.register(ADMISSIONS)
 REFUSED = Counter(
     "evencore_http_refused",
     "HTTP requests turned away unread, by status: too large, too many, wrong method.",
     ["status"],
-    registry=REGISTRY,
-)
-CONTAINERS_ALIGNED = Counter(
-    "evencore_containers_aligned",
-    "Containers whose CPU request was rounded up to whole cores.",
-    registry=REGISTRY,
-)
-CPUS_ADDED = Counter(
-    "evencore_cpus_added",
-    "CPUs added to requests by rounding up: what alignment costs.",
-    registry=REGISTRY,
-)
-PODS_STEERED = Counter(
-    "evencore_pods_steered",
-    "Pods created with nodes excluded that had rejected pods of the same owner.",
     registry=REGISTRY,
 )
 SYNCED = Gauge(

@@ -26,28 +26,19 @@ class Recorder:
         self._warning: Line = logger.warning
         self._info: Line = logger.info
         self._debug: Line = logger.debug
-        # Looking up a labelled child costs more than counting with it.
-        self._count = {
-            result: metrics.ADMISSIONS.labels(result).inc
-            for result in (
-                "patched", "unchanged", "denied", "passed", "unreadable", "failed", "refused",
-            )
-        }  # fmt: skip
-        self._seconds = metrics.ADMISSION_SECONDS.observe
+        self._admissions = metrics.ADMISSIONS
 
     def __call__(self, outcome: Outcome, seconds: float) -> None:
         """Record one outcome, which took so many seconds."""
-        self._count[outcome.result]()
-        self._seconds(seconds)
-        decision = outcome.decision
-        if decision is not None and decision.changes:
-            metrics.CONTAINERS_ALIGNED.inc(len(decision.changes))
-            added = 0
+        admissions, decision = self._admissions, outcome.decision
+        admissions.results[outcome.result] += 1
+        admissions.took(seconds)
+        if decision is not None:
             for change in decision.changes:
-                added += change.after - change.before
-            metrics.CPUS_ADDED.inc(added / 1000)
-        if decision is not None and decision.steering:
-            metrics.PODS_STEERED.inc()
+                admissions.containers_aligned += 1
+                admissions.millis_added += change.after - change.before
+            if decision.steering:
+                admissions.pods_steered += 1
         self._line(outcome)(outcome.result, **_fields(outcome))
 
     def _line(self, outcome: Outcome) -> Line:
