@@ -58,10 +58,12 @@ _NOT_A_MULTIPLE = re.compile(
     r"requested (?P<asked>[0-9]{1,9}) cpus not multiple cpus per core = (?P<width>[0-9]{1,9})"
 )
 _OF_CORES = re.compile(r"CPUs per core = (?P<width>[0-9]{1,9})")
-# Texts of the CPU, memory and device manager behind UnexpectedAdmissionError
-# (cm/cpumanager/cpu_assignment.go, memorymanager/policy_static.go, devicemanager/manager.go).
+# UnexpectedAdmissionError is said for other things, too. What CPU, memory and device manager say
+# stands behind the first words (cm/admission/errors.go) or, before 1.18, the second
+# (lifecycle/predicate.go), and device plugins say what they like; else their own texts tell.
 _OF_A_MANAGER = re.compile(
-    r"cpus available|cpus allocated|\[cpumanager\]|\[memorymanager\]|devices? unavailable"
+    r"Allocate failed due to|Update plugin resources failed due to"
+    r"|cpus available|cpus allocated|\[cpumanager\]|\[memorymanager\]|devices? unavailable"
     r"|unregistered device|healthy|allocated less resources",
     re.IGNORECASE,
 )

@@ -83,6 +83,24 @@ CASES: dict[str, tuple[str | None, str | None, Kind | None]] = {
         WRAPPED.format("no healthy devices present; cannot allocate unhealthy devices x/gpu"),
         Kind.UNEXPECTED,
     ),
+    "a device plugin that answers in its own words": (
+        UNEXPECTED,
+        WRAPPED.format("rpc error: code = Unknown desc = Unable to claim slot"),
+        Kind.UNEXPECTED,
+    ),
+    "a device plugin that cannot choose, as kubelets before 1.31 put it": (
+        UNEXPECTED,
+        (
+            "Pod Allocate failed due to device plugin GetPreferredAllocation rpc failed with err: "
+            "rpc error: code = Unknown desc = GPU is lost, which is unexpected"
+        ),
+        Kind.UNEXPECTED,
+    ),
+    "a device plugin, as kubelets before 1.18 put it": (
+        UNEXPECTED,
+        "Pod Update plugin resources failed due to rpc error: code = Unavailable, which is odd",
+        Kind.UNEXPECTED,
+    ),
     "something else that was unexpected": (
         UNEXPECTED,
         "preemption: error finding a set of pods to preempt: no preemption victims found",
