@@ -122,10 +122,6 @@ class Writer:
         body = [*tests, *map(dict, operations)]
         return self._write("PATCH", _pod(pod), body, JSON_PATCH)
 
-    def annotate_pod(self, pod: Ref, annotations: Mapping[str, str | None]) -> Outcome:
-        """Set annotations, remove those that are None, leave the others."""
-        return self._merge(_pod(pod), pod, {"annotations": dict(annotations)})
-
     def patch_node(
         self,
         node: Ref,
@@ -133,9 +129,14 @@ class Writer:
         annotations: Mapping[str, str | None] = _NONE,
     ) -> Outcome:
         """Set labels and annotations, remove those that are None, leave the others."""
-        wanted = {"labels": dict(labels), "annotations": dict(annotations)}
-        change = {part: values for part, values in wanted.items() if values}
-        return self._merge(f"/api/v1/nodes/{quote(node.name, '')}", node, change)
+        wanted = {
+            "uid": node.uid,
+            "resourceVersion": node.version,
+            "labels": dict(labels),
+            "annotations": dict(annotations),
+        }
+        body = {"metadata": {part: value for part, value in wanted.items() if value}}
+        return self._write("PATCH", f"/api/v1/nodes/{quote(node.name, '')}", body, MERGE_PATCH)
 
     def create_event(self, event: Event) -> Outcome:
         """Write an Event for the first time; Conflict: one of this name is there already."""
@@ -146,11 +147,6 @@ class Writer:
         # Without a uid: nobody else uses our names, and the count is absolute.
         path = f"{_events(event)}/{quote(event.name, '')}"
         return self._write("PATCH", path, event.counted(), MERGE_PATCH)
-
-    def _merge(self, path: str, ref: Ref, change: Mapping[str, Any]) -> Outcome:
-        wanted = {"uid": ref.uid, "resourceVersion": ref.version}
-        metadata = {**{key: value for key, value in wanted.items() if value}, **change}
-        return self._write("PATCH", path, {"metadata": metadata}, MERGE_PATCH)
 
     def _write(
         self,

@@ -88,7 +88,8 @@ def test_a_pod_is_deleted_by_uid_and_never_its_successor(kube: Kube) -> None:
 
 def test_a_pod_that_changed_since_it_was_read_is_not_deleted_by_version(kube: Kube) -> None:
     old = kube.make(PODS, pod())
-    assert isinstance(kube.writer.annotate_pod(old, {"a": "b"}), Done)
+    label = {"op": "add", "path": "/metadata/labels", "value": {"a": "b"}}
+    assert isinstance(kube.writer.patch_pod(old, [label]), Done)
     assert isinstance(kube.writer.delete_pod(old), Conflict)
 
 
@@ -125,13 +126,6 @@ def test_what_the_api_forbids_is_refused_with_its_reason(kube: Kube) -> None:
 
 
 def test_annotations_and_labels_of_others_stay(kube: Kube) -> None:
-    made = kube.make(PODS, pod())
-    first = kube.writer.annotate_pod(made, {"evencore.io/decision": "why", "theirs": "x"})
-    assert isinstance(first, Done)
-    assert isinstance(
-        kube.writer.annotate_pod(made._replace(version=""), {"evencore.io/decision": None}), Done
-    )
-    assert kube.read(f"{PODS}/p")["metadata"]["annotations"] == {"theirs": "x"}
     node = kube.make("/api/v1/nodes", {"metadata": {"name": "n1", "labels": {"theirs": "x"}}})
     ours = {"evencore.io/node": "n1"}, {"evencore.io/room-since": "2026-11-30T10:42:00Z"}
     assert isinstance(kube.writer.patch_node(node, *ours), Done)
@@ -139,6 +133,11 @@ def test_annotations_and_labels_of_others_stay(kube: Kube) -> None:
     metadata = kube.read("/api/v1/nodes/n1")["metadata"]
     assert metadata["labels"] == {"theirs": "x", **ours[0]}
     assert metadata["annotations"].items() >= ours[1].items()
+    away = {"evencore.io/node": None}, {"evencore.io/room-since": None}
+    assert isinstance(kube.writer.patch_node(node._replace(version=""), *away), Done)
+    left = kube.read("/api/v1/nodes/n1")["metadata"]
+    assert left["labels"] == {"theirs": "x"}
+    assert "evencore.io/room-since" not in left.get("annotations", {})
 
 
 def test_an_event_is_written_once_and_counted_up(kube: Kube) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
 from wire.scripted import ScriptedServer
-from wire.support import FakeClock
+from wire.support import FakeClock, client_of
+
+from evencore.kube.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,3 +24,15 @@ def clock() -> FakeClock:
 def server(clock: FakeClock) -> Iterator[ScriptedServer]:
     with ScriptedServer(clock.now) as running:
         yield running
+
+
+@pytest.fixture
+def stop() -> threading.Event:
+    return threading.Event()
+
+
+@pytest.fixture
+def writer(server: ScriptedServer, clock: FakeClock, stop: threading.Event) -> Iterator[Writer]:
+    client = client_of(server)
+    yield Writer(client, stop, clock=clock, random=lambda: 0.0)
+    client.close()
