@@ -13,6 +13,7 @@ from uuid import UUID
 # Without vowels and look-alikes, so that no word and no misreading comes out; the API
 # server's own alphabet for generated names (k8s.io/apimachinery/pkg/util/rand).
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
+_LENGTH: Final = 5
 
 
 class Chance:
@@ -26,9 +27,9 @@ class Chance:
         """Make a generator for one purpose: another purpose more changes nothing for the rest."""
         return random.Random(f"{self.seed}/{name}")  # noqa: S311  repeatable on purpose
 
-    def suffix(self, length: int = 5) -> str:
+    def suffix(self) -> str:
         """Make the end of a generated name."""
-        return "".join(self._own.choices(_ALPHABET, k=length))
+        return "".join(self._own.choices(_ALPHABET, k=_LENGTH))
 
     def uid(self) -> str:
         """Make the uid of an object."""

@@ -121,6 +121,3 @@ class Selector(NamedTuple):
             return True
         labels = obj["metadata"].get("labels") or {}
         return all(requirement.holds(labels) for requirement in self.labels)
-
-
-EVERYTHING: Final = Selector()

@@ -26,6 +26,12 @@ HEALTHY_S = 120.0
 LONG_LIVED_S = 10.0
 """A stream that ran so long was worth opening: see `Backoff.after_failure`."""
 
+EACH_S = 0.5
+"""What one request costs in `Pace`: two a second."""
+
+MOST_OWED_S = 60.0
+"""See `Pace`: the most that is ever owed."""
+
 LONGEST_RETRY_AFTER_S = 300.0
 """A server that asks for more patience than this would leave us blind by one wrong header."""
 
@@ -71,19 +77,17 @@ class Pace:
     """Half a second owed for every request; paid by time, asked for only after a failure.
 
     A list of many pages is work, not a failing loop, so nobody waits between its pages; but if
-    what follows fails, all of its pages are paid for. The debt is capped at `most_s`: a list of
+    what follows fails, all of its pages are paid for. The debt is capped at a minute: a list of
     more than 120 pages that fails again and again is repeated once a minute; to be blind for
     longer would do more harm than the requests.
     """
 
-    def __init__(self, per_second: float = 2.0, most_s: float = 60.0) -> None:
-        self._each_s = 1.0 / per_second
-        self._most_s = most_s
+    def __init__(self) -> None:
         self._paid_at = float("-inf")
 
     def spend(self, now: float) -> None:
         """Count a request that starts at `now` (monotonic seconds)."""
-        self._paid_at = min(max(self._paid_at, now) + self._each_s, now + self._most_s)
+        self._paid_at = min(max(self._paid_at, now) + EACH_S, now + MOST_OWED_S)
 
     def owed(self, now: float) -> float:
         """Seconds from `now` until all requests are paid for; 0 if they are."""

@@ -71,24 +71,21 @@ class ClusterSource:
     """Mirrors `kinds` (name → Kind), each in a daemon thread. Start it once.
 
     `listener` must be quick: the events of its kind wait for it. If it raises, that is logged
-    and the objects are kept all the same. `on_synced` is called once with the name of each kind,
-    by its thread, between the changes of its first list and those that follow.
+    and the objects are kept all the same.
     """
 
-    def __init__(  # noqa: PLR0913  the last five have defaults
+    def __init__(  # noqa: PLR0913  the last four have defaults
         self,
         client: Client,
         kinds: Mapping[str, Kind],
         listener: Listener | None = None,
         *,
         clock: Clock | None = None,
-        on_synced: Callable[[str], None] | None = None,
         random: Callable[[], float] = _random.random,
         spawn: Spawn = in_background,
     ) -> None:
         self._listener = listener
         self._spawn = spawn
-        self._on_synced = on_synced
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._version = 0
@@ -103,7 +100,7 @@ class ClusterSource:
                 kind.view,
                 store,
                 keep=kind.keep,
-                on_synced=partial(self._synced, name),
+                on_synced=self._rise,
                 rules=kind.rules,
                 clock=clock or SystemClock(),
                 random=random,
@@ -167,17 +164,8 @@ class ClusterSource:
         return self._stores[name].get(key)
 
     def stats(self) -> dict[str, Stats]:
-        """Give the counts of each kind, for metrics and diagnosis."""
+        """Give the counts of each kind, for diagnosis."""
         return {name: reflector.stats for name, reflector in self._reflectors.items()}
-
-    def _synced(self, name: str) -> None:
-        self._rise()
-        if self._on_synced is None:
-            return
-        try:
-            self._on_synced(name)
-        except Exception:  # noqa: BLE001  as for the listener
-            _log.exception("what waits for the first list of %s failed; it is complete", name)
 
     def _rise(self) -> None:
         # Several threads write, and += is not atomic; readers need no lock.

@@ -17,16 +17,16 @@ BURST: Final = 30.0
 
 
 class TokenBucket:
-    """`rate` tokens a second, at most `burst` saved up."""
+    """RATE tokens a second, at most BURST saved up."""
 
-    def __init__(self, background: Background, *, rate: float = RATE, burst: float = BURST) -> None:
-        self._background, self._rate, self._burst = background, rate, burst
-        self._tokens, self._as_of = burst, background.clock.now()
+    def __init__(self, background: Background) -> None:
+        self._background = background
+        self._tokens, self._as_of = BURST, background.clock.now()
 
     async def take(self) -> None:
         """Wait for one token; who comes first is served first."""
         now = self._background.clock.now()
-        saved = self._tokens + (now - self._as_of) * self._rate
-        self._tokens, self._as_of = min(self._burst, saved) - 1, now
+        saved = self._tokens + (now - self._as_of) * RATE
+        self._tokens, self._as_of = min(BURST, saved) - 1, now
         if self._tokens < 0:
-            await self._background.sleep(-self._tokens / self._rate)
+            await self._background.sleep(-self._tokens / RATE)

@@ -81,10 +81,10 @@ def is_finished(job: Object) -> bool:
     return any(has_condition(job, one) for one in ("Complete", "Failed"))
 
 
-def has_condition(job: Object, type_: str, status: str = "True") -> bool:
-    """Tell whether a Job has a condition."""
+def has_condition(job: Object, type_: str) -> bool:
+    """Tell whether a condition of a Job is true."""
     conditions = dig(job, "status", "conditions") or ()
-    return any(one["type"] == type_ and one["status"] == status for one in conditions)
+    return any(one["type"] == type_ and one["status"] == "True" for one in conditions)
 
 
 def ending(job: Object, counted: Counted, now: float) -> Ending | None:

@@ -263,38 +263,6 @@ def test_any_struct_will_do(server: ScriptedServer) -> None:
     client.close()
 
 
-def test_each_kind_says_between_its_first_list_and_what_follows_that_it_is_complete(
-    server: ScriptedServer, caplog: pytest.LogCaptureFixture
-) -> None:
-    told: list[object] = []
-    done = threading.Event()
-
-    def listen(_: str, key: str, before: Any, after: Any) -> None:  # noqa: ANN401  any Struct
-        told.append((key, before, after))
-        if key == "n2":
-            done.set()
-
-    def complete(name: str) -> None:
-        told.append(name)
-        raise RuntimeError("not in the mood")
-
-    more = Stream((event("ADDED", thing("n2", "22", 5)),))
-    server.script(NODES.path, a_list([thing("n1", "1")], 4), more)
-    client = client_of(server)
-    kind = Kind(NODES, Thing, keep=lambda it: len(it.payload))
-    source = ClusterSource(
-        client, {"nodes": kind}, listen, clock=FakeClock(), on_synced=complete, random=lambda: 0.0
-    )
-    source.start()
-    assert done.wait(PATIENCE_S)
-    source.stop()
-    assert told == [("n1", None, 1), "nodes", ("n2", None, 2)]
-    assert source.objects("nodes") == {"n1": 1, "n2": 2}
-    assert "not in the mood" in caplog.text
-    assert source.stats()["nodes"].lists == 1
-    client.close()
-
-
 def test_a_change_in_what_is_not_kept_is_no_change(server: ScriptedServer) -> None:
     lines = (event("MODIFIED", thing("n1", "b", 5)), event("MODIFIED", thing("n1", "ccc", 6)))
     server.script(NODES.path, a_list([thing("n1", "a")], 4), Stream(lines))
