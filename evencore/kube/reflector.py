@@ -5,7 +5,8 @@ never asking more than twice a second in a loop that fails.
 Not for: keeping the objects; that is `store`.
 
 After a list: watch from its version. A watch that ends as agreed: resume at once. 410: list
-again after a wait. Any other failure: resume from the last version after a wait.
+again after a wait. Any other failure: resume from the last version after a wait, but not from one
+that leads to nothing again and again.
 
 An event that is not newer than what we have is not handed on: a server that repeats itself must
 not turn the picture back. (Versions of one resource are comparable as integers, KEP-5504; what
@@ -42,7 +43,10 @@ T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
 
 MOST_REFUSALS = 3
-"""ERROR events in a row, none of them 410, after which the version itself is suspected."""
+"""In a row, after which the version itself is suspected: ERROR events that are no 410, or watches
+that end at once, properly, without a word. That is how an API server may answer for a version of
+Events that it has forgotten (kubernetes#104171); client-go lists again, too.
+"""
 
 
 class Handler(Protocol[T_contra]):
@@ -81,6 +85,9 @@ class Stats:
     skipped: int = 0
     heard_at: float | None = None
 
+
+AT_ONCE_S = 1.0
+"""A watch that ends within this time has ended at once."""
 
 ABSENT_S = 300.0
 """Until the next look for a resource that the server does not know (`Resource.optional`)."""
@@ -165,7 +172,7 @@ class Reflector(Generic[T]):
             if not self._version:
                 self._list(lifeline)
                 return None
-            self._watch(lifeline)
+            heard = self._watch(lifeline)
         except errors.KubeError as error:
             if self._resource.optional and isinstance(error, errors.NotFound):
                 self._version, self._listing = "", None
@@ -187,6 +194,9 @@ class Reflector(Generic[T]):
             return None
         # As bad as an error: a server that closes each watch at once, however properly, must not
         # be asked in a tight loop.
+        if not heard and lived_s < AT_ONCE_S:
+            self._refusals += 1
+            self._suspect_version()
         return _Failure(f"the watch of {self._resource.path} was closed early", lived_s)
 
     def _list(self, lifeline: Lifeline) -> None:
@@ -209,8 +219,8 @@ class Reflector(Generic[T]):
             if self._on_synced is not None:
                 self._on_synced()
 
-    def _watch(self, lifeline: Lifeline) -> None:
-        """Hand on events until the server ends the watch."""
+    def _watch(self, lifeline: Lifeline) -> bool:
+        """Hand on events until the server ends the watch; tells whether there were any."""
         rules = self._rules
         seconds = rules.shortest_watch_s + self._random() * (
             rules.longest_watch_s - rules.shortest_watch_s
@@ -226,6 +236,7 @@ class Reflector(Generic[T]):
             seconds=seconds,
             grace_s=rules.grace_s,
         )
+        heard = False
         with closing(stream):
             for event in stream:
                 now = self._clock.now()
@@ -233,7 +244,7 @@ class Reflector(Generic[T]):
                 if event is None:
                     self._opened_at = now
                     continue
-                self._refusals = 0
+                heard, self._refusals = True, 0
                 if is_repeat(event.version, self._version):
                     # A bookmark in a quiet hour says the same again, and rightly so.
                     self._stats.repeats += event.kind != BOOKMARK
@@ -245,6 +256,7 @@ class Reflector(Generic[T]):
                     self._handler.delete(event.key)
                 # Last, so that an event whose handling failed is not taken for done.
                 self._version = event.version or self._version
+        return heard
 
     def _consider(self, error: errors.KubeError) -> None:
         """Decide whether to resume from the version, or the page, that we have."""
@@ -252,7 +264,13 @@ class Reflector(Generic[T]):
             self._refusals += 1
         # 400 to a watch: the version means nothing to this server (restored from a backup).
         refused = self._version and isinstance(error, errors.Invalid)
-        if isinstance(error, errors.Gone) or refused or self._refusals >= MOST_REFUSALS:
+        if isinstance(error, errors.Gone) or refused:
+            self._refusals = MOST_REFUSALS
+        self._suspect_version()
+
+    def _suspect_version(self) -> None:
+        """List again if the version that we have was refused too often."""
+        if self._refusals >= MOST_REFUSALS:
             self._version, self._listing, self._refusals = "", None, 0
 
     def _failed(self, failure: _Failure) -> float:

@@ -68,9 +68,6 @@ def test_a_list_that_fails_is_tried_again_ever_more_slowly_until_it_works(
         pytest.param(refusal(500), id="500"),
         pytest.param(Stream((), CUT), id="cut at once"),
         pytest.param(Stream((b'{"type":"ADD',), CUT), id="cut within the first line"),
-        pytest.param(Stream((), CLEAN), id="closed properly, but at once"),
-        pytest.param(Answer(200, b""), id="empty"),
-        pytest.param(Answer(200, b"<html>\n</html>\n"), id="a proxy's page"),
     ],
 )
 def test_a_watch_that_fails_resumes_from_its_version_ever_more_slowly(
@@ -105,6 +102,36 @@ def test_410_again_and_again_lists_again_and_never_asks_three_times_a_second(
         assert reflector.stats.lists in (8, 9)
     assert_paced([one.at for one in seen], 16)
     assert [one.watch for one in seen[:16]] == [False, True] * 8
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param(Stream((), CLEAN), id="closed properly, but at once"),
+        pytest.param(Answer(200, b""), id="empty"),
+        pytest.param(Answer(200, b"<html>\n</html>\n"), id="a proxy's page"),
+    ],
+)
+def test_a_version_from_which_nothing_ever_comes_is_given_up_for_a_new_list(
+    server: ScriptedServer, clock: FakeClock, step: Step
+) -> None:
+    server.script(PATH, a_list([thing("a")], 4), *[step] * 3, a_list([thing("b")], 9), step)
+    with reflecting(server, clock) as (_, recorder):
+        seen = server.wait_seen(7)
+        recorder.wait_calls(("replace", ["a"]), ("replace", ["b"]))
+    assert [one.query.get("resourceVersion") for one in seen[1:]] == ["4"] * 3 + [None, "9", "9"]
+    assert clock.waits[1:4] == [1.0, 2.0, 4.0]
+    assert_paced([one.at for one in seen], 7)
+
+
+def test_a_watch_that_ends_at_once_but_told_something_is_resumed_from_there(
+    server: ScriptedServer, clock: FakeClock
+) -> None:
+    told = [Stream((event("BOOKMARK", thing("", version)),), CLEAN) for version in range(5, 10)]
+    server.script(PATH, a_list([], 4), *told)
+    with reflecting(server, clock) as (reflector, _):
+        server.wait_seen(7)
+        assert reflector.stats.lists == 1
 
 
 def test_a_list_of_many_pages_is_paid_for_before_it_is_repeated(
