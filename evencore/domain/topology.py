@@ -104,7 +104,9 @@ def node_facts(node: NodeView, topology: TopologyView | None = None) -> NodeFact
     numa = admin.numa or seen.numa
     policy = admin.policy or seen.policy
     scope = admin.scope or seen.scope
-    max_container, max_pod = largest(numa, policy, scope, width or 1)
+    checks = admin.full_pcpus_only is not False
+    # Where nobody checks that they are whole cores, a request may have the last single thread.
+    max_container, max_pod = largest(numa, policy, scope, (width if checks else None) or 1)
     if admin.numa is None:  # labels go before what is discovered
         told_container = number_of(labels.get(names.MAX_CONTAINER_CPUS))
         told_pod = number_of(labels.get(names.MAX_POD_CPUS))
@@ -116,7 +118,7 @@ def node_facts(node: NodeView, topology: TopologyView | None = None) -> NodeFact
         width,
         max_container,
         max_pod,
-        checks_alignment=admin.full_pcpus_only is not False,
+        checks_alignment=checks,
         problems=problems,
     )
 

@@ -55,6 +55,16 @@ CASES: dict[str, tuple[Node, NodeTopology | None, tuple[int | None, ...]]] = {
         None,
         (2, 24, 46),
     ),
+    "NUMA nodes that are no whole cores": (
+        node(N).topology(numa=[7, 9], policy=SNN, threadsPerCore=2),
+        None,
+        (2, 8, 14),
+    ),
+    "NUMA nodes that are no whole cores, and nobody checks": (
+        node(N).topology(numa=[7, 9], policy=SNN, threadsPerCore=2, fullPcpusOnly=False),
+        None,
+        (2, 9, 16),
+    ),
     "single-numa-node, scope pod": (
         node(N).topology(numa=[22, 24], policy=SNN, scope="pod", threadsPerCore=2),
         None,
