@@ -48,12 +48,12 @@ bench: .venv/bench ## Measure the webhook beside two yardsticks in the same run,
 	$(BIN)/python -m tests.bench
 	$(BIN)/python -m tests.bench.decisions
 	$(BIN)/python -m tests.bench.newsflash
-	$(BIN)/python tests/kubelet_figures.py
-	$(BIN)/python tests/simulator_figures.py
-	$(BIN)/python tests/simulator_pods.py
+	PYTHONPATH=tests/support $(BIN)/python -m tests.bench.kubelet_figures
+	PYTHONPATH=tests/support $(BIN)/python -m tests.bench.simulator_figures
+	$(BIN)/python -m tests.bench.simulator_pods
 
 soak: install ## Play many random stories of a cluster; SEED=n STORIES=n MINUTES=n (of the cluster's time)
-	PYTHONPATH=tests $(BIN)/python -m soak $(or $(SEED),1) $(or $(STORIES),100) $(or $(MINUTES),60)
+	PYTHONPATH=tests:tests/support $(BIN)/python -m soak $(or $(SEED),1) $(or $(STORIES),100) $(or $(MINUTES),60)
 
 .venv/bench: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PODS, NODES = 10_000, 500
 SAMPLE = 1_000
 PATH = "/api/v1/namespaces/default/pods"
-CAPTURE = Path(__file__).with_name("captures") / "16-create-web.json"
+CAPTURE = Path(__file__).parents[1] / "captures" / "16-create-web.json"
 JSON, MERGE = "application/json", "application/merge-patch+json"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 

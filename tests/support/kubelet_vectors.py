@@ -1,4 +1,4 @@
-"""Ask our kubelet what a real one was asked: `python tests/kubelet_vectors.py FILE...`.
+"""Ask our kubelet what a real one was asked: `python tests/support/kubelet_vectors.py FILE...`.
 
 Files as in tests/vectors, plain or .gz. Prints how many scenarios agree in every field, by policy
 and by option, and each disagreement. Ends with 0 only if all agree, and there is one; with 2 if a

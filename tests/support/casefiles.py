@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from evencore.domain.snapshot import Snapshot
 
-_FOLDER = Path(__file__).parent / "cases"
+_FOLDER = Path(__file__).parents[1] / "cases"
 _KINDS = {"webhook-mutation", "webhook-robustness", "topology-affinity"}
 
 

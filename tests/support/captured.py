@@ -8,7 +8,7 @@ from typing import Any
 
 Object = dict[str, Any]
 
-CAPTURES = Path(__file__).parent / "captures"
+CAPTURES = Path(__file__).parents[1] / "captures"
 
 
 def request(name: str) -> Object:
