@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 
 from evencore.domain import names
 from evencore.domain.exclusive import Exclusive, exclusive
+from evencore.domain.granted import PENDING
 from evencore.domain.views import (
     Affinity,
     NodeView,
@@ -56,12 +57,29 @@ class LiveStatus(Struct, frozen=True, gc=False, rename="camel"):
     qos_class: str | None = None
 
 
+class Condition(Struct, frozen=True, gc=False):
+    """A condition of a pod, of which only the kind matters."""
+
+    type: str = ""
+
+
+class WatchedStatus(LiveStatus, frozen=True, gc=False, rename="camel"):
+    """status as it is decoded."""
+
+    conditions: list[Condition] | None = None
+
+    @property
+    def waits_for_resize(self) -> bool:
+        """Whether its spec asks for something else than its kubelet has granted."""
+        return any(one.type == PENDING for one in self.conditions or ())
+
+
 class WatchedPod(Struct, frozen=True, gc=False):
     """A pod that has neither succeeded nor failed, as it is decoded; `live` makes it small."""
 
     metadata: LiveMetadata
     spec: PodSpec = PodSpec()
-    status: LiveStatus = LiveStatus()
+    status: WatchedStatus = WatchedStatus()
 
 
 class LiveSpec(Struct, frozen=True, gc=False, rename="camel"):
@@ -115,6 +133,8 @@ def live(pod: WatchedPod) -> LivePod:
     """Keep of a pod what is used: hardly anything of those that we have nothing to do with."""
     meta, spec, status = pod.metadata, pod.spec, pod.status
     found = exclusive(PodView(spec=spec, status=PodStatus(phase=status.phase)))
+    if found and status.waits_for_resize:
+        found = found._replace(running=False)  # its spec is no proof of what its kubelet admitted
     admitted = status.qos_class == "Guaranteed" and status.start_time and spec.node_name
     node = intern(spec.node_name) if admitted and spec.node_name else None
     own = _shared(found) if found else None
@@ -132,7 +152,8 @@ def live(pod: WatchedPod) -> LivePod:
     )
     gates = _ONLY_OURS if spec.scheduling_gates == _ONLY_OURS else spec.scheduling_gates
     kept = LiveSpec(spec.node_name, spec.affinity, gates)
-    return LivePod(small, kept, status, own, node)
+    short = LiveStatus(status.phase, status.start_time, status.qos_class)
+    return LivePod(small, kept, short, own, node)
 
 
 _NO_ANNOTATIONS = OurAnnotations()

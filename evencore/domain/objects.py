@@ -37,6 +37,12 @@ def map_at(value: object, key: str) -> Object:
     return inner if isinstance(inner, dict) else {}
 
 
+def maps_at(value: object, key: str) -> list[Object]:
+    """Return the maps of the list that an object has under a key; [] if it has none there."""
+    inner = value.get(key) if isinstance(value, dict) else None
+    return [one for one in inner if isinstance(one, dict)] if isinstance(inner, list) else []
+
+
 def text_at(value: object, key: str) -> str:
     """Return the text that an object has under a key; "" if it has none there."""
     text = value.get(key) if isinstance(value, dict) else None

@@ -9,6 +9,7 @@ from msgspec import Struct
 from evencore.domain.event_views import EventView
 from evencore.domain.events import rejection_in, told
 from evencore.domain.exclusive import NONE, InUse, exclusive
+from evencore.domain.granted import granted
 from evencore.domain.learnt import NOTHING, Learnt
 from evencore.domain.objects import items_of, text_at
 from evencore.domain.quantity import QuantityError, parse_millis
@@ -58,7 +59,7 @@ class Objects:
                 topology = read(TopologyView, item)[0]
                 self.topologies[_name(topology)] = topology
             elif kind == "Pod":
-                self._pod(read(PodView, item)[0])
+                self._pod(read(PodView, granted(item))[0])
             elif kind == "Event":
                 said = told(read(EventView, item)[0])
                 if said and (rejection := rejection_in(said)):

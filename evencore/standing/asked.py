@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from evencore.domain.granted import granted
 from evencore.domain.kubelet.pod import pod_of
 from evencore.domain.objects import map_at, text_at
 from evencore.domain.qos import QoS
@@ -53,7 +54,11 @@ _NO_SPEC: Final = PodSpec()
 
 
 def read_pod(raw: Object, uid: str = "") -> Asked | None:
-    """Read a pod; None if it has values that are no quantities. `uid`: if it has none itself."""
+    """Read a pod; None if it has values that are no quantities. `uid`: if it has none itself.
+
+    A resize that its kubelet has not granted does not count.
+    """
+    raw = granted(raw)
     view = PodView.from_dict(raw)
     amounts = read_amounts(view.spec or _NO_SPEC)
     try:

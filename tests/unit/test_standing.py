@@ -27,6 +27,15 @@ def ask(asked: Object, *objects: Object) -> Verdict:
     return stand(Objects(objects), "n1").ask(found)
 
 
+def resized(running: Object, has: str) -> Object:
+    """Let a pod wait for a resize in vain."""
+    running["status"] |= {
+        "conditions": [{"type": "PodResizePending", "status": "True", "reason": "Infeasible"}],
+        "containerStatuses": [{"name": "c0", "allocatedResources": {"cpu": has}}],
+    }
+    return running
+
+
 def notes(*objects: Object) -> tuple[str, ...]:
     return stand(Objects(objects), "n1").notes
 
@@ -56,6 +65,11 @@ VERDICTS: dict[str, tuple[Object, list[Object], Verdict]] = {
             *(pod(f"old{n}", 20, on="n1", started=n) for n in (1, 2)),
         ],
         NO_LOCALITY,
+    ),
+    "a pod that was refused a resize has what it had": (
+        pod("p", 4),
+        [TOLD, ROOMY, resized(pod("old", 21, on="n1", started=1), "20")],
+        Admitted({1: 4}, {0: 2, 1: 20}),
     ),
     "pods that have ended take nothing": (
         pod("p", 22),
