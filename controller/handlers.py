@@ -38,6 +38,7 @@ SETTLING_S: Final = 5.0
 """A pod that has no node after so long waits for something: time to ask whether one can fit."""
 
 _STATEFUL_SET: Final = "StatefulSet"
+_MOST_NODES: Final = 20_000  # of which anything is learnt
 _NODE_KIND: Final = "Node"  # it owns the mirror pods of static pods, which are none of our business
 
 
@@ -120,7 +121,7 @@ class Handlers:
         uid = pod.metadata.uid
         on_its_way = pod.steering == names.RELEASED and not pod.status.start_time
         if on_its_way and not self._state.rejected.has(owner, uid):
-            self._state.limbo.put(owner, uid)
+            self._state.limbo.put(owner, pod.metadata.namespace, uid)
         self._state.steered.drop(owner, uid)
         self._add(OWNER, owner)
 
@@ -147,18 +148,20 @@ class Handlers:
             self._expectations.met(gone.uid)
             self._state.rejected.drop(gone.owner, gone.uid)
             if before and before.controller and before.controller.kind == _STATEFUL_SET:
-                self._state.limbo.put(gone.owner, gone.uid)  # until its Event comes
+                self._state.limbo.put(gone.owner, gone.namespace, gone.uid)  # until its Event comes
             self._add(OWNER, gone.owner)
         if found is not None and after is not None and after.controller is not None:
             self._state.saw(found.owner, owner_of(after.controller, found.namespace))
             self._state.rejected.put(found.owner, found.uid, Rejected(after, found))
-            self._state.limbo.found(found.uid)
+            self._state.limbo.found(found.namespace, found.uid)
             self._learn(found)
             self._add(OWNER, found.owner)
 
     def _learn(self, rejection: Rejection) -> None:
         known = self._state.learnt.get(rejection.node, NOTHING)
         learnt = self._state.learnt[rejection.node] = known.also(rejection)
+        if len(self._state.learnt) > _MOST_NODES:  # a pod may claim any node at all
+            del self._state.learnt[next(iter(self._state.learnt))]
         if _facts(known) != _facts(learnt):
             self._add(NODE, rejection.node)
 
@@ -182,7 +185,7 @@ class Handlers:
         about = event.involved_object
         if about is None or not about.name or about.kind != "Pod":
             return
-        self._state.limbo.found(about.uid or "")
+        self._state.limbo.found(about.namespace or "", about.uid or "")
         key = stateful_set_key(about.namespace, about.name.rpartition("-")[0])
         if self._state.owner(key) is not None:
             self._add(OWNER, key)
@@ -194,8 +197,9 @@ def _rejection(pod: FailedPodView | None) -> Rejection | None:
     return rejection_of(pod) if pod and owner and owner.kind != _NODE_KIND else None
 
 
-def _facts(learnt: Learnt) -> tuple[int | None, bool]:
-    return learnt.width.width if learnt.width else None, learnt.strict is not None
+def _facts(learnt: Learnt) -> tuple[object, bool]:
+    words = sorted((word.namespace, word.width) for word in learnt.words)
+    return words, learnt.strict is not None
 
 
 def _offer(node: FullNode) -> tuple[object, object]:

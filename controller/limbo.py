@@ -25,25 +25,29 @@ class _Lost(NamedTuple):
 
 
 class Limbo:
-    """Uids of such pods. All methods may be called by any thread."""
+    """Uids of such pods. All methods may be called by any thread.
+
+    A uid goes with its namespace: who may write Events in one could else tell of another's pods.
+    """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._lock = threading.Lock()
-        self._lost: dict[str, _Lost] = {}  # in the order in which their time runs out
+        self._lost: dict[tuple[str, str], _Lost] = {}  # in the order in which their time runs out
         self._number: Counter[str] = Counter()
 
-    def put(self, key: str, uid: str) -> None:
+    def put(self, key: str, namespace: str, uid: str) -> None:
         """Note that a pod of this owner is out of sight."""
+        pod = (namespace, uid)
         with self._lock:
-            self._found(uid)
-            self._lost[uid] = _Lost(key, self._now() + LIMBO_S)
+            self._found(pod)
+            self._lost[pod] = _Lost(key, self._now() + LIMBO_S)
             self._number[key] += 1
 
-    def found(self, uid: str) -> None:
+    def found(self, namespace: str, uid: str) -> None:
         """Note that it is known what became of a pod."""
         with self._lock:
-            self._found(uid)
+            self._found((namespace, uid))
 
     def of(self, key: str) -> int:
         """Count the pods of one owner that are out of sight."""
@@ -53,8 +57,8 @@ class Limbo:
                 self._found(first)
             return self._number.get(key, 0)
 
-    def _found(self, uid: str) -> None:
-        lost = self._lost.pop(uid, None)
+    def _found(self, pod: tuple[str, str]) -> None:
+        lost = self._lost.pop(pod, None)
         if lost is not None:
             self._number[lost.key] -= 1
             if not self._number[lost.key]:

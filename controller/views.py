@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from sys import intern
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct, structs
 
@@ -174,8 +174,21 @@ def _labels(found: SteeringLabels | None) -> SteeringLabels | None:
     return found
 
 
-@lru_cache(maxsize=4096)
+LONGEST_DECISION: Final = 8192
+"""Characters kept of what is written on a pod: 20 exclusions have 2,000. Anybody may write more."""
+
+
 def _words(found: OurAnnotations | None) -> OurAnnotations | None:
+    return found and _same_words(
+        OurAnnotations(
+            found.decision and found.decision[:LONGEST_DECISION],
+            "yes" if found.original_cpu else None,  # what it says is for people
+        )
+    )
+
+
+@lru_cache(maxsize=1024)
+def _same_words(found: OurAnnotations) -> OurAnnotations:
     return found
 
 

@@ -25,8 +25,10 @@ from controller.teller import Teller
 from controller.unasked import ASKED, Unasked
 from controller.views import FullNode, WatchedPod, live
 from controller.workload import Workloads
+from evencore.domain import names
 from evencore.domain.exclusive import NONE, in_use
 from evencore.domain.learnt import NOTHING
+from evencore.domain.scope import takes_part
 from evencore.domain.views import TopologyView
 from evencore.kube.bucket import Bucket
 from evencore.kube.lease import Elector, LeaseName
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evencore.domain.policy import Policy
+    from evencore.domain.views import NodeView
     from evencore.kube.client import Client
     from evencore.settings import ControllerSettings
 
@@ -115,7 +118,7 @@ def parts(  # noqa: PLR0913, PLR0917  what a process begins with
     placed = PlacedReconciler(writer, partial(view.object, "pods"), policy, view, reporter, now)
     bare = BareReconciler(partial(view.object, "failed pods"), policy, view, reporter)
     unasked = Unasked(news, elector.leads, policy, view, writer, reporter, now)
-    labeller = Labeller(writer, partial(_look, view, state))
+    labeller = Labeller(writer, partial(_look, view, state, policy))
     reconcilers: dict[str, Callable[[str], float | None]] = {
         OWNER: owners.reconcile,
         ROOM: rooms.reconcile,
@@ -141,10 +144,16 @@ def parts(  # noqa: PLR0913, PLR0917  what a process begins with
     )
 
 
-def _look(view: LiveSnapshot, state: State, name: str) -> Known | None:
+def _look(view: LiveSnapshot, state: State, policy: Policy, name: str) -> Known | None:
     """Put together what is known of a node."""
-    node = view.object("nodes", name)
+    node: NodeView | None = view.object("nodes", name)
     if node is None:
         return None
     pods = in_use(state.exclusive.of(name).values()).get(name, NONE)
-    return Known(node, view.object("topologies", name), state.learnt.get(name, NOTHING), pods)
+    learnt = state.learnt.get(name, NOTHING)
+    if learnt.width:
+        namespaces = view().namespaces.items()
+        taking_part = [key for key, found in namespaces if takes_part(key, found, policy)]
+        arch = ((node.metadata.labels if node.metadata else None) or {}).get(names.ARCH)
+        learnt = learnt.believed(policy.default_threads_per_core, taking_part, arch)
+    return Known(node, view.object("topologies", name), learnt, pods)

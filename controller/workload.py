@@ -7,6 +7,7 @@ question, not watched: there are many, and the questions are rare.
 from __future__ import annotations
 
 import logging
+import re
 import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
@@ -31,6 +32,9 @@ _PLURALS: Final = {
     "StatefulSet": "statefulsets",
     "Job": "jobs",
 }
+
+_NAME: Final = re.compile(r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?")
+_API_VERSION: Final = re.compile(r"([a-z]{1,20}/)?v[a-z0-9]{1,20}")
 
 BACKOFF_LIMIT: Final = 6  # of a Job that says nothing (SetDefaults_Job)
 FRESH_S: Final = 30.0
@@ -72,6 +76,9 @@ class Workloads:
         return known[1]
 
     def _read(self, owner: Owner) -> Workload | None:
+        # Anybody may write any ownerReference: what is no name must not become part of a path.
+        if not _NAME.fullmatch(owner.name) or not _API_VERSION.fullmatch(owner.api_version):
+            return None
         root = "/api/v1" if owner.api_version == "v1" else f"/apis/{owner.api_version}"
         plural = _PLURALS[owner.kind]
         path = f"{root}/namespaces/{quote(owner.namespace, '')}/{plural}/{quote(owner.name, '')}"

@@ -45,10 +45,15 @@ def told(event: EventView) -> Told | None:
         meta.creation_timestamp if meta else None,
     )
     counts = (series.count if series else None, event.count, event.deprecated_count, 1)
+    # API servers let nobody tell of another namespace's objects; ours to check once more, for it is
+    # by the namespace that evidence is kept apart.
+    where = (meta.namespace if meta else None) or ""
+    if where and about.namespace and about.namespace != where:
+        return None
     return Told(
         event.reason,
         about.kind or "",
-        about.namespace or (meta.namespace if meta else None) or "",
+        about.namespace or where,
         about.name or "",
         about.uid,
         (source.host if source else None) or event.reporting_instance or None,

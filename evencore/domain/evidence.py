@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from evencore.domain.rejection import Rejection
 
 T = TypeVar("T", bound=tuple[object, ...])
+V = TypeVar("V")
 
 MEMORY: Final = timedelta(hours=1)
 """How long a rejection counts: as long as an API server keeps Events (--event-ttl)."""
@@ -84,6 +85,7 @@ NONE: Final = Evidence()
 
 _ORDINAL = re.compile(r"(?P<owner>.+)-[0-9]{1,10}")
 _STARTS = 16  # of each node's kubelet that are remembered: the newest
+_MOST_REMEMBERED = 20_000  # nodes: many more than a cluster has
 _GONE = 1024  # pods that are remembered a little longer than any witness tells of them
 
 
@@ -157,6 +159,7 @@ class Ledger:
                 return
             insort(starts, at)
             del starts[:-_STARTS]
+            _forget_oldest(self._starts)
             self._judge_anew(node)
 
     def node_made(self, node: str, at: datetime) -> None:
@@ -165,6 +168,7 @@ class Ledger:
             if self._made.get(node) == at:
                 return
             self._made[node] = at
+            _forget_oldest(self._made)
             if node in self._starts:
                 self._judge_anew(node)
 
@@ -263,6 +267,12 @@ class Ledger:
 
 
 _ZERO = timedelta(0)
+
+
+def _forget_oldest(of_nodes: dict[str, V]) -> None:
+    """Keep a memory of nodes from growing for ever: nodes come and go, and Events may name any."""
+    if len(of_nodes) > _MOST_REMEMBERED:
+        del of_nodes[next(iter(of_nodes))]
 
 
 class _Pod(NamedTuple):

@@ -185,8 +185,10 @@ def _maxima(said: Told, width: int, in_use: InUse) -> Iterator[_Fact]:
 
 
 def _doubts(said: Told, learnt: Learnt) -> Iterator[str]:
-    """Yield where a node's kubelet contradicts what is told of it."""
+    """Yield where a node's kubelet contradicts what is told of it, or may not be one at all."""
     admin, kubelet = said.admin, learnt.width
+    if learnt.doubted and admin.threads_per_core is None:
+        yield f"{learnt.doubted}; {_ANNOTATION} would settle it"
     if kubelet and admin.full_pcpus_only is False:
         yield (
             f"{_ANNOTATION} says fullPcpusOnly false, but its kubelet checks alignment: "

@@ -67,6 +67,7 @@ CERTIFICATES_NOT_KEPT: Final = "CertificatesNotKept"
 # Names of Kubernetes that we look at.
 MIRROR_POD: Final = "kubernetes.io/config.mirror"
 OS_LABELS: Final = frozenset({"kubernetes.io/os", "beta.kubernetes.io/os"})
+ARCH: Final = "kubernetes.io/arch"
 NODE_NAME_FIELD: Final = "metadata.name"
 
 _LABEL_VALUE_MAX = 63  # characters, a limit of Kubernetes

@@ -69,6 +69,9 @@ _OF_A_MANAGER = re.compile(
 )
 
 
+_OUT_OF = re.compile(r"outof[-./_a-z0-9]{1,253}")  # a resource: cpu, nvidia.com/gpu
+
+
 def classify(reason: str | None, message: str | None) -> Kind | None:
     """Tell what kind of rejection this is; None = none of ours."""
     name = (reason or "").replace(" ", "").lower()
@@ -83,7 +86,7 @@ def classify(reason: str | None, message: str | None) -> Kind | None:
         return Kind.NO_FREE_CORES
     if name == "unexpectedadmissionerror":
         return Kind.UNEXPECTED if _OF_A_MANAGER.search(text) else None
-    return Kind.OUT_OF if name.startswith("outof") else None
+    return Kind.OUT_OF if _OUT_OF.fullmatch(name) else None
 
 
 def rejection_of(pod: PodView | FailedPodView) -> Rejection | None:

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from evencore.kube.crowds import Growing
 from evencore.kube.errors import Unreadable
 
 if TYPE_CHECKING:
     from evencore.kube.client import Client
+    from evencore.kube.crowds import Crowd
     from evencore.kube.decoding import Decoder
     from evencore.kube.lifeline import Lifeline
     from evencore.kube.resource import Resource
@@ -27,17 +29,27 @@ class Listing(Generic[T]):
     """One list of `resource` in pages of `page_size`. Throw it away when it is complete or 410."""
 
     def __init__(
-        self, client: Client, resource: Resource, decoder: Decoder[T], page_size: int
+        self,
+        client: Client,
+        resource: Resource,
+        decoder: Decoder[T],
+        page_size: int,
+        crowd: Crowd | None = None,
     ) -> None:
         self._client = client
         self._resource = resource
         self._decoder = decoder
         self._page_size = page_size
         self._token = ""
-        self.objects: dict[str, T] = {}
+        self._objects: Growing[T] = Growing(crowd)
         self.version = ""
         """The version of the first page. Were a later one to differ, to watch from the first
         would still miss nothing."""
+
+    @property
+    def objects(self) -> dict[str, T]:
+        """What is kept of the pages so far."""
+        return self._objects.done()
 
     def step(self, lifeline: Lifeline) -> bool:
         """Fetch one page; True if it was the last. After an error the same page can be tried again.
@@ -60,6 +72,6 @@ class Listing(Generic[T]):
                 f"{reply.call} was answered with a list without a version, which cannot be "
                 f"watched: {Unreadable.advice}"
             )
-        self.objects.update(page.objects)
+        self._objects.add(page.objects)
         self._token = page.token
         return not page.token

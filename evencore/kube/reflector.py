@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from msgspec import Struct
 
     from evencore.kube.client import Client
+    from evencore.kube.crowds import Crowd
     from evencore.kube.resource import Resource
 
 _log = logging.getLogger(__name__)
@@ -112,7 +113,7 @@ class Reflector(Generic[T]):
     just before. `random` returns a number in [0, 1).
     """
 
-    def __init__(  # noqa: PLR0913  the last five have defaults
+    def __init__(  # noqa: PLR0913  the last six have defaults
         self,
         client: Client,
         resource: Resource,
@@ -120,6 +121,7 @@ class Reflector(Generic[T]):
         handler: Handler[T],
         *,
         keep: Callable[[Any], T] | None = None,
+        crowd: Crowd | None = None,
         on_synced: Callable[[], None] | None = None,
         rules: Rules | None = None,
         clock: Clock | None = None,
@@ -128,6 +130,7 @@ class Reflector(Generic[T]):
         self._client = client
         self._resource = resource
         self._handler = handler
+        self._crowd = crowd
         self._on_synced = on_synced
         self._rules = rules or Rules()
         self._clock = clock or SystemClock()
@@ -204,7 +207,7 @@ class Reflector(Generic[T]):
         if self._listing is None:
             self._stats.lists += 1
             self._listing = Listing(
-                self._client, self._resource, self._decoder, self._rules.page_size
+                self._client, self._resource, self._decoder, self._rules.page_size, self._crowd
             )
         self._pace.spend(self._clock.now())
         complete = self._listing.step(lifeline)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from msgspec import Struct
 
     from evencore.kube.client import Client
+    from evencore.kube.crowds import Crowd
     from evencore.kube.surroundings import Spawn
 
 _log = logging.getLogger(__name__)
@@ -47,13 +48,14 @@ class Kind:
     """One resource to mirror, the partial Struct to decode it into, and what to keep of that.
 
     `keep`: see `decoding.Decoder`; a change in what is not kept is no change. Of the PodView of a
-    running pod, 2.3 KB, hardly a tenth matters to anybody.
+    running pod, 2.3 KB, hardly a tenth matters to anybody. `crowd`: how many at most; None: all.
     """
 
     resource: Resource
     view: type[Struct]
     rules: Rules = field(default_factory=Rules)
     keep: Callable[[Any], Any] | None = None
+    crowd: Crowd | None = None
 
 
 class Listener(Protocol):
@@ -93,13 +95,14 @@ class ClusterSource:
         self._reflectors: dict[str, Reflector[Any]] = {}
         self._threads: list[threading.Thread] = []
         for name, kind in kinds.items():
-            store = self._stores[name] = Store(self._telling(name))
+            store = self._stores[name] = Store(self._telling(name), kind.crowd)
             self._reflectors[name] = Reflector(
                 client,
                 kind.resource,
                 kind.view,
                 store,
                 keep=kind.keep,
+                crowd=kind.crowd,
                 on_synced=self._rise,
                 rules=kind.rules,
                 clock=clock or SystemClock(),

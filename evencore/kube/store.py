@@ -14,8 +14,12 @@ import threading
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from evencore.kube.crowds import Places
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from evencore.kube.crowds import Crowd
 
 T = TypeVar("T")
 
@@ -26,10 +30,15 @@ class Store(Generic[T]):
     `changed(key, before, after)` is called after each change, in the caller's thread and without
     a lock held; `before` is None for a new object, `after` for one that is gone. An object that
     equals the one that is kept is no change (a node's heartbeat changes nothing that we decode).
+    `crowd`: of more in a namespace than that, those that came first are forgotten as if deleted.
     """
 
-    def __init__(self, changed: Callable[[str, T | None, T | None], None]) -> None:
+    def __init__(
+        self, changed: Callable[[str, T | None, T | None], None], crowd: Crowd | None = None
+    ) -> None:
         self._changed = changed
+        self._crowd = crowd
+        self._places = Places(crowd) if crowd else None
         self._lock = threading.Lock()
         self._objects: dict[str, T] = {}
         self._published: Mapping[str, T] | None = None
@@ -53,6 +62,10 @@ class Store(Generic[T]):
         old = self._objects  # only this thread writes
         # An equal object is kept as it was, so that readers may compare by identity.
         new = {key: old[key] if old.get(key) == obj else obj for key, obj in objects.items()}
+        if self._crowd:
+            self._places = Places(self._crowd)
+            for key in new:
+                self._places.came(key)
         gone = [(key, obj, None) for key, obj in old.items() if key not in new]
         came = [(key, old.get(key), obj) for key, obj in new.items() if old.get(key) is not obj]
         if not gone and not came:
@@ -71,9 +84,13 @@ class Store(Generic[T]):
             self._objects[key] = obj
             self._published = None
         self._changed(key, before, obj)
+        if self._places and before is None and (oldest := self._places.came(key)):
+            self.delete(oldest)
 
     def delete(self, key: str) -> None:
         """Forget `key`; fine if it is not known."""
+        if self._places:
+            self._places.went(key)
         with self._lock:
             before = self._objects.pop(key, None)
             if before is None:

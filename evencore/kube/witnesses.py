@@ -9,10 +9,12 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, Final
 
+from evencore.domain.brief import brief_event, brief_pod
 from evencore.domain.event_views import EventView
 from evencore.domain.events import kubelet_start_in, rejection_in, told
 from evencore.domain.rejection import rejection_of
 from evencore.domain.views import FailedPodView
+from evencore.kube.crowds import Crowd
 from evencore.kube.resource import Resource
 from evencore.kube.source import FAILED_PODS, Kind
 
@@ -28,18 +30,30 @@ _FAILED_PODS: Final = "failed pods"
 _KUBELET_STARTS: Final = "kubelet starts"
 
 
-def _events(selector: str) -> Kind:
-    return Kind(Resource("/api/v1/events", field_selector=selector), EventView)
+MOST_EVENTS: Final = 1000
+"""Of each reason, kept of a namespace: a verdict looks at the newest few, and nobody who may write
+some in one namespace is to fill our memory with them."""
+MOST_STARTS: Final = 20_000
+"""Of kubelets and kube-proxies, kept: these are all in one namespace."""
+
+
+def _made(event: EventView) -> str:
+    return (event.metadata.creation_timestamp if event.metadata else None) or ""
+
+
+def _events(selector: str, most: int = MOST_EVENTS) -> Kind:
+    resource = Resource("/api/v1/events", field_selector=selector)
+    return Kind(resource, EventView, keep=brief_event, crowd=Crowd(most, _made))
 
 
 # A StatefulSet's or DaemonSet's controller deletes a rejected pod at once; its Event stays. The
 # server selects: a cluster has far more Events than these.
 WITNESSES: Final = {
-    _FAILED_PODS: Kind(FAILED_PODS, FailedPodView),
+    _FAILED_PODS: Kind(FAILED_PODS, FailedPodView, keep=brief_pod),
     "topology rejections": _events("reason=TopologyAffinityError"),
     "alignment rejections": _events("reason=SMTAlignmentError"),
     "other rejections": _events("reason=UnexpectedAdmissionError"),
-    _KUBELET_STARTS: _events("reason=Starting,involvedObject.kind=Node"),
+    _KUBELET_STARTS: _events("reason=Starting,involvedObject.kind=Node", MOST_STARTS),
 }
 """Name → what to watch."""
 

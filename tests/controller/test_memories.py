@@ -56,14 +56,14 @@ def test_expectations_that_nobody_asks_about_are_forgotten(time: Time) -> None:
 def test_pods_out_of_sight_are_counted_until_found_or_given_up(time: Time) -> None:
     limbo = Limbo(time)
     for uid in ("u1", "u2", "u2"):
-        limbo.put("rs-1", uid)
-    limbo.put("rs-2", "u3")
+        limbo.put("rs-1", "shop", uid)
+    limbo.put("rs-2", "shop", "u3")
     assert (limbo.of("rs-1"), limbo.of("rs-2"), limbo.of("rs-3")) == (2, 1, 0)
-    limbo.found("u1")
-    limbo.found("u9")
+    limbo.found("shop", "u1")
+    limbo.found("shop", "u9")
     assert limbo.of("rs-1") == 1
     time.now += LIMBO_S
-    limbo.put("rs-1", "u4")
+    limbo.put("rs-1", "shop", "u4")
     assert (limbo.of("rs-1"), limbo.of("rs-2")) == (1, 0)
 
 

@@ -178,7 +178,7 @@ def test_what_was_let_go_just_now_is_not_let_go_again() -> None:
 
 def test_nothing_is_tried_while_the_last_try_is_out_of_sight() -> None:
     desk = Desk(held("a"))
-    desk.state.limbo.put("shop/rs-1", "lost")
+    desk.state.limbo.put("shop/rs-1", "shop", "lost")
     assert desk.reconcile() == LIMBO_S
     assert "let go a" not in desk.done
 

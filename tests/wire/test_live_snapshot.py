@@ -164,7 +164,11 @@ def test_the_last_rejection_of_an_owner_leaves_nothing_behind(server: ScriptedSe
 
 def _said(reason: str, about: dict[str, str], version: int, at: str) -> dict:
     return {
-        "metadata": {"name": f"e{version}", "namespace": "apps", "resourceVersion": str(version)},
+        "metadata": {
+            "name": f"e{version}",
+            "namespace": about.get("namespace", "apps"),  # an API server takes no other
+            "resourceVersion": str(version),
+        },
         "involvedObject": {"namespace": "apps", **about},
         "reason": reason,
         "source": {"component": "kubelet", "host": "n1"},
