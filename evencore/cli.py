@@ -1,4 +1,4 @@
-"""The command line, and the composition root: only here are the parts put together.
+"""The command line, and with `*_wiring` the composition root: only here are parts put together.
 
 Each command imports what it needs when it runs, so `evencore --help` is quick and a process pays
 only for what it uses.
@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import signal
 import sys
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,15 +18,9 @@ from evencore.explain_command import make_explain_command
 from evencore.terminal import Group, fail
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Iterable
 
-    from certs.follower import Follower
-    from evencore.domain.policy import Policy
-    from evencore.domain.snapshot import Snapshot
-    from evencore.settings import ControllerSettings, WebhookSettings
-    from evencore.webhook_certificate import Followed
-    from webhook.gunicorn_conf import Served, Server, Serving
+    from webhook.gunicorn_conf import Served
     from webhook.probes import Check
 
 FILE = click.Path(dir_okay=False)
@@ -97,22 +90,24 @@ def webhook(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever wa
     EVENCORE_TLS_CERT. Unknown ones are errors.
     """
     from evencore import logs
+    from evencore import webhook_wiring as wiring
     from evencore.flags import load
+    from evencore.policy_file import read_policy
     from evencore.settings import WebhookSettings
     from webhook.gunicorn_conf import Server
 
     settings, wrong = load(WebhookSettings, flags)
     policy, _, make_source = _all(
-        lambda: _policy(settings),
-        lambda: _check_certificate(settings),
-        lambda: _source_factory(settings),
+        lambda: read_policy(settings),
+        lambda: wiring.check_certificate(settings),
+        lambda: wiring.source_factory(settings),
         wrong=wrong,
     )
-    serving = _serving(settings)
+    serving = wiring.serving(settings)
     logs.set_up(settings.log_level, settings.log_format)
     log = logs.logger()
     log.info("starting", settings=settings.model_dump(mode="json"), policy=policy.as_written())
-    (followed,) = _all(lambda: _follow(settings))
+    (followed,) = _all(lambda: wiring.follow(settings))
     if followed is not None:
         volume = followed.volume
         serving = replace(serving, certificate=volume.certificate, key=volume.key)
@@ -125,11 +120,11 @@ def webhook(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever wa
         """Put one worker together: this runs after the fork."""
         if follower is not None:
             follower.start()
-        return _serve(policy, make_source(policy), checks)
+        return wiring.serve(policy, make_source(policy), checks)
 
     server = Server(serving, serve)
     if follower is not None:
-        checks["certificate"] = _served_certificate(follower, server)
+        checks["certificate"] = wiring.served_certificate(follower, server)
     server.run()
 
 
@@ -170,12 +165,13 @@ def controller(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever
     from evencore.flags import load, said
     from evencore.kube.client import connect
     from evencore.kube.writer import NAME
+    from evencore.policy_file import read_policy
     from evencore.settings import ControllerSettings
 
     settings, wrong = load(ControllerSettings, flags)
     kubeconfig = str(settings.kubeconfig) if settings.kubeconfig else None
     policy, client, _ = _all(
-        lambda: _policy(settings),
+        lambda: read_policy(settings),
         lambda: connect(kubeconfig, settings.context, agent=NAME),
         # Defaults may contradict what was given with them.
         lambda: wrong or aims_of(settings),
@@ -215,172 +211,6 @@ def _all(*steps: Callable[[], Any], wrong: Iterable[str] = ()) -> list[Any]:
     if problems:
         fail(problems)
     return results
-
-
-def _serving(settings: WebhookSettings) -> Serving:
-    """Tell how to serve."""
-    from webhook.gunicorn_conf import Serving
-
-    return Serving(
-        bind=settings.bind,
-        certificate=settings.tls_cert,
-        key=settings.tls_key,
-        workers=settings.workers,
-        drain_seconds=settings.drain_seconds,
-        closing_seconds=settings.closing_seconds,
-    )
-
-
-def _follow(settings: WebhookSettings) -> Followed | None:
-    """Prepare to serve what a Secret holds, if that is wanted. Raises NoConfiguration, ValueError.
-
-    Its client opens no connection before the worker's thread does.
-    """
-    from evencore.kube.client import connect
-    from evencore.webhook_certificate import follow
-
-    if settings.cert_secret is None:
-        return None
-    kubeconfig = str(settings.kubeconfig) if settings.kubeconfig else None
-    client = connect(kubeconfig, settings.context)
-    return follow(client, settings.namespace, settings.cert_secret, settings.cert_directory)
-
-
-def _check_certificate(settings: WebhookSettings) -> None:
-    """Raise CertificateError if its files cannot be used; gunicorn would show a traceback."""
-    from webhook.tls import CertificateFiles, CurrentContext
-
-    if settings.tls_cert is not None and settings.tls_key is not None:
-        CurrentContext(CertificateFiles(settings.tls_cert, settings.tls_key))
-
-
-def _policy(settings: WebhookSettings | ControllerSettings) -> Policy:
-    """Read the policy file, and keep our own namespace out. Raises InputError, PolicyError."""
-    from evencore.domain.policy import Policy
-    from evencore.files import read_document
-
-    policy = Policy()
-    if settings.policy is not None:
-        file = str(settings.policy)
-        with _given_as("policy"):
-            document = read_document(file, "a policy")
-        policy = Policy.from_mapping(document.value, file)
-    ignored = policy.ignored_namespaces | {settings.namespace}
-    return policy.model_copy(update={"ignored_namespaces": ignored})
-
-
-@contextmanager
-def _given_as(setting: str) -> Iterator[None]:
-    """Name the setting by which files were given that cannot be read."""
-    from evencore.files import InputError
-    from evencore.flags import said
-
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{said(setting)}: {problem}" for problem in error.problems) from error
-
-
-def _source_factory(settings: WebhookSettings) -> Callable[[Policy], Source]:
-    """Choose where the snapshot comes from.
-
-    Files and kubeconfig are read at once, so that errors show early. Raises InputError and
-    NoConfiguration.
-    """
-    if settings.snapshot:
-        return _from_files(settings.snapshot)
-    return _from_cluster(settings)
-
-
-class Source:
-    """Where decisions get their snapshot and their clock from, and whether it is complete."""
-
-    def __init__(
-        self,
-        snapshot: Callable[[], Snapshot],
-        now: Callable[[], datetime],
-        missing: Callable[[], str | None] = lambda: None,
-        stop: Callable[[], None] = lambda: None,
-    ) -> None:
-        self.snapshot = snapshot
-        self.now = now
-        self.missing = missing
-        self.stop = stop
-
-
-def _clock() -> datetime:
-    return datetime.now(UTC)
-
-
-def _from_files(paths: tuple[Path, ...]) -> Callable[[Policy], Source]:
-    from evencore.domain.collect import collect
-    from evencore.files import read_dumps
-
-    with _given_as("snapshot"):
-        documents = [document.value for document in read_dumps([str(path) for path in paths])]
-
-    def start(policy: Policy) -> Source:
-        collected = collect(documents, policy.rejections.after_kubelet_start)
-        for problem in collected.problems:
-            click.echo(f"evencore: {problem}; ignored", err=True)
-        if not collected.snapshot.nodes.facts:
-            click.echo("evencore: the dumps hold no nodes, so nothing is known of any", err=True)
-        # A dump stands still: what was excluded when it was made is excluded for ever.
-        frozen = collected.newest_rejection
-        return Source(lambda: collected.snapshot, (lambda: frozen) if frozen else _clock)
-
-    return start
-
-
-def _from_cluster(settings: WebhookSettings) -> Callable[[Policy], Source]:
-    from evencore.kube.client import connect
-    from evencore.kube.snapshots import LiveSnapshot
-
-    kubeconfig = str(settings.kubeconfig) if settings.kubeconfig else None
-    client = connect(kubeconfig, settings.context)  # opens no connection yet
-
-    def start(policy: Policy) -> Source:
-        live = LiveSnapshot(client, policy)
-        live.start()
-        return Source(live, _clock, live.missing, live.stop)
-
-    return start
-
-
-def _served_certificate(follower: Follower, server: Server) -> Check:
-    """Make the check that a certificate is served, not only in its files."""
-
-    def missing() -> str | None:
-        why = follower.missing()
-        if why is None:
-            # Files are looked at every second; who hears that we are ready may call at once.
-            server.refresh_certificate()
-        return why
-
-    return missing
-
-
-def _serve(policy: Policy, source: Source, checks: Mapping[str, Check]) -> Served:
-    """Put one worker together: this runs after the fork."""
-    from evencore import logs, metrics
-    from webhook.app import Dependencies, create_asgi
-    from webhook.gunicorn_conf import Served
-    from webhook.mutate import Mutator
-    from webhook.probes import Readiness
-    from webhook.record import Recorder
-
-    readiness = Readiness({**checks, "snapshot": source.missing})
-    metrics.SYNCED.set_function(lambda: 0 if source.missing() else 1)
-    answer = Mutator(policy, source.snapshot, source.now, Recorder(logs.logger()))
-    app = create_asgi(
-        Dependencies(
-            answer=answer,
-            readiness=readiness.reasons,
-            metrics=metrics.page,
-            refused=lambda status: metrics.REFUSED.labels(str(status)).inc(),
-        )
-    )
-    return Served(app=app, draining=readiness.drain, stopped=source.stop)
 
 
 def _read_cluster(kubeconfig: str | None, context: str | None) -> list[dict[str, Any]]:

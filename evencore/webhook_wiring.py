@@ -1,0 +1,161 @@
+"""The webhook's processes, put together: for `evencore webhook`, as `controller.wiring` is.
+
+For: where its certificate and its picture of the cluster come from, and one worker around them.
+Not for: what it was told on the command line (`cli`), nor what any part does (`webhook`).
+Only what reads a cluster imports the API client: a webhook that answers from dumps goes without.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from evencore import logs, metrics
+from evencore.domain.collect import collect
+from evencore.files import read_dumps
+from evencore.policy_file import given_as
+from webhook.app import Dependencies, create_asgi
+from webhook.gunicorn_conf import Served, Serving
+from webhook.mutate import Mutator
+from webhook.probes import Readiness
+from webhook.record import Recorder
+from webhook.tls import CertificateFiles, CurrentContext
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from certs.follower import Follower
+    from evencore.domain.policy import Policy
+    from evencore.domain.snapshot import Snapshot
+    from evencore.settings import WebhookSettings
+    from evencore.webhook_certificate import Followed
+    from webhook.gunicorn_conf import Server
+    from webhook.probes import Check
+
+
+def serving(settings: WebhookSettings) -> Serving:
+    """Tell how to serve."""
+    return Serving(
+        bind=settings.bind,
+        certificate=settings.tls_cert,
+        key=settings.tls_key,
+        workers=settings.workers,
+        drain_seconds=settings.drain_seconds,
+        closing_seconds=settings.closing_seconds,
+    )
+
+
+def follow(settings: WebhookSettings) -> Followed | None:
+    """Prepare to serve what a Secret holds, if that is wanted. Raises NoConfiguration, ValueError.
+
+    Its client opens no connection before the worker's thread does.
+    """
+    from evencore.kube.client import connect
+    from evencore.webhook_certificate import follow as follow_secret
+
+    if settings.cert_secret is None:
+        return None
+    kubeconfig = str(settings.kubeconfig) if settings.kubeconfig else None
+    client = connect(kubeconfig, settings.context)
+    return follow_secret(client, settings.namespace, settings.cert_secret, settings.cert_directory)
+
+
+def check_certificate(settings: WebhookSettings) -> None:
+    """Raise CertificateError if its files cannot be used; gunicorn would show a traceback."""
+    if settings.tls_cert is not None and settings.tls_key is not None:
+        CurrentContext(CertificateFiles(settings.tls_cert, settings.tls_key))
+
+
+def source_factory(settings: WebhookSettings) -> Callable[[Policy], Source]:
+    """Choose where the snapshot comes from.
+
+    Files and kubeconfig are read at once, so that errors show early. Raises InputError and
+    NoConfiguration.
+    """
+    if settings.snapshot:
+        return _from_files(settings.snapshot)
+    return _from_cluster(settings)
+
+
+class Source:
+    """Where decisions get their snapshot and their clock from, and whether it is complete."""
+
+    def __init__(
+        self,
+        snapshot: Callable[[], Snapshot],
+        now: Callable[[], datetime],
+        missing: Callable[[], str | None] = lambda: None,
+        stop: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.snapshot = snapshot
+        self.now = now
+        self.missing = missing
+        self.stop = stop
+
+
+def _clock() -> datetime:
+    return datetime.now(UTC)
+
+
+def _from_files(paths: tuple[Path, ...]) -> Callable[[Policy], Source]:
+    with given_as("snapshot"):
+        documents = [document.value for document in read_dumps([str(path) for path in paths])]
+
+    def start(policy: Policy) -> Source:
+        collected = collect(documents, policy.rejections.after_kubelet_start)
+        for problem in collected.problems:
+            click.echo(f"evencore: {problem}; ignored", err=True)
+        if not collected.snapshot.nodes.facts:
+            click.echo("evencore: the dumps hold no nodes, so nothing is known of any", err=True)
+        # A dump stands still: what was excluded when it was made is excluded for ever.
+        frozen = collected.newest_rejection
+        return Source(lambda: collected.snapshot, (lambda: frozen) if frozen else _clock)
+
+    return start
+
+
+def _from_cluster(settings: WebhookSettings) -> Callable[[Policy], Source]:
+    from evencore.kube.client import connect
+    from evencore.kube.snapshots import LiveSnapshot
+
+    kubeconfig = str(settings.kubeconfig) if settings.kubeconfig else None
+    client = connect(kubeconfig, settings.context)  # opens no connection yet
+
+    def start(policy: Policy) -> Source:
+        live = LiveSnapshot(client, policy)
+        live.start()
+        return Source(live, _clock, live.missing, live.stop)
+
+    return start
+
+
+def served_certificate(follower: Follower, server: Server) -> Check:
+    """Make the check that a certificate is served, not only in its files."""
+
+    def missing() -> str | None:
+        why = follower.missing()
+        if why is None:
+            # Files are looked at every second; who hears that we are ready may call at once.
+            server.refresh_certificate()
+        return why
+
+    return missing
+
+
+def serve(policy: Policy, source: Source, checks: Mapping[str, Check]) -> Served:
+    """Put one worker together: this runs after the fork."""
+    readiness = Readiness({**checks, "snapshot": source.missing})
+    metrics.SYNCED.set_function(lambda: 0 if source.missing() else 1)
+    answer = Mutator(policy, source.snapshot, source.now, Recorder(logs.logger()))
+    app = create_asgi(
+        Dependencies(
+            answer=answer,
+            readiness=readiness.reasons,
+            metrics=metrics.page,
+            refused=lambda status: metrics.REFUSED.labels(str(status)).inc(),
+        )
+    )
+    return Served(app=app, draining=readiness.drain, stopped=source.stop)
