@@ -52,8 +52,9 @@ bench: .venv/bench ## Measure the webhook beside two yardsticks in the same run,
 	PYTHONPATH=tests/support $(BIN)/python -m tests.bench.simulator_figures
 	$(BIN)/python -m tests.bench.simulator_pods
 
-soak: install ## Play many random stories of a cluster; SEED=n STORIES=n MINUTES=n (of the cluster's time)
-	PYTHONPATH=tests:tests/support $(BIN)/python -m soak $(or $(SEED),1) $(or $(STORIES),100) $(or $(MINUTES),60)
+soak: install ## Play random stories of a cluster; SEED=n STORIES=n MINUTES=n (of its time), TIME=n (real minutes)
+	@PYTHONPATH=tests $(BIN)/python -m soak $(if $(SEED),--seed $(SEED)) $(if $(STORIES),--stories $(STORIES)) \
+		$(if $(MINUTES),--minutes $(MINUTES)) $(if $(TIME),--time $(TIME))
 
 .venv/bench: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench

@@ -58,15 +58,13 @@ class Queue:
             while not self._stopped:
                 wait_s = self._wait_s()
                 if wait_s is not None and wait_s <= 0:
-                    due, key = heappop(self._heap)
-                    if self._due.get(key) == due:
-                        del self._due[key]
-                        self._working[key] = None
-                        # Who minded when the next one is due may be the one that leaves now.
-                        self._changed.notify()
-                        return key
-                else:
-                    self._changed.wait(wait_s)
+                    _, key = heappop(self._heap)
+                    del self._due[key]
+                    self._working[key] = None
+                    # Who minded when the next one is due may be the one that leaves now.
+                    self._changed.notify()
+                    return key
+                self._changed.wait(wait_s)
             return None
 
     def done(self, key: Key) -> None:
@@ -112,4 +110,6 @@ class Queue:
         self._changed.notify()
 
     def _wait_s(self) -> float | None:
+        while self._heap and self._due.get(self._heap[0][1]) != self._heap[0][0]:
+            heappop(self._heap)  # an earlier time has made it void
         return self._heap[0][0] - self._now() if self._heap else None
