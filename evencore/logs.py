@@ -5,6 +5,7 @@ What libraries log through `logging` comes out in the same shape. Nothing is set
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sys
@@ -38,6 +39,7 @@ def set_up(
     console = shape == "console" or (shape == "auto" and sys.stderr.isatty())
     for_people: list[Processor] = [
         *_NAMED,
+        _harmless,
         structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
     ]
     structlog.configure(
@@ -112,13 +114,44 @@ def _json_logger(least: int) -> type:
             if "exc_info" in fields:
                 fields = structlog.processors.format_exc_info(None, level, fields)
             line = {"timestamp": _now(), "level": level, **self._context, **fields, "event": event}
-            self._logger.msg(_encode_json(line))
+            self._logger.msg(_harmless_json(_encode_json(line)))
 
         return log if logging.getLevelNamesMapping()[level.upper()] >= least else _nothing
 
     for level in ("debug", "info", "warning", "error"):
         setattr(JsonLogger, level, method(level))
     return JsonLogger
+
+
+_DELETE = b"\x7f"
+
+
+def _harmless_json(line: bytes) -> bytes:
+    """Escape what JSON lets pass as it is: DEL, C1 controls, what reorders or breaks lines."""
+    if line.isascii() and _DELETE not in line:
+        return line
+    text = line.decode()
+    if text.isprintable():
+        return line
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text).encode()
+
+
+def _harmless(logger: object, level: str, event: EventDict) -> EventDict:
+    """Let no text steer a terminal or begin a line; the renderer itself quotes only some.
+
+    Lines of a traceback stay lines, indented: none of them can pass for one of the log.
+    """
+    event = structlog.processors.format_exc_info(logger, level, event)
+    traceback = event.pop("exception", None)
+    event = {key: _shown(it) if isinstance(it, str) else it for key, it in event.items()}
+    if traceback is not None:
+        lines = str(traceback).split("\n")
+        event["exception"] = "\n".join(f"    {_shown(line)}" for line in lines)
+    return event
+
+
+def _shown(text: str) -> str:
+    return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
 
 
 def _nothing(*_: object, **__: object) -> None:
@@ -129,7 +162,7 @@ def _json_text(logger: object, level: str, event: EventDict) -> str:
     """Make the line of what a library logs."""
     if "exc_info" in event:
         event = structlog.processors.format_exc_info(logger, level, event)
-    return _encode_json({"timestamp": _now(), "level": level, **event}).decode()
+    return _harmless_json(_encode_json({"timestamp": _now(), "level": level, **event})).decode()
 
 
 def _now() -> str:

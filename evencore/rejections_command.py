@@ -26,6 +26,7 @@ from evencore.rejections.picture import newest_time
 from evencore.rejections.report import report
 from evencore.rejections.text import one_line_each, render, render_pods
 from evencore.rejections_options import Options, check, with_options
+from evencore.tables import printable
 from evencore.terminal import WRONG_INPUT, colour_wanted, fail, is_terminal
 
 NOT_ALL_DELETED: Final = 1
@@ -153,7 +154,7 @@ def _delete(
     """Delete what is meant and may go, or say what that would be."""
     meant = rejected_pods(objects.failed, now, options.filter)
     pods = [pod for pod in meant if pod.kept is None]
-    kept = [f"kept {p.namespace}/{p.name}: {p.kept}" for p in meant if p.kept]
+    kept = [printable(f"kept {p.namespace}/{p.name}: {p.kept}") for p in meant if p.kept]
     if not options.yes:
         _echo(render_pods(pods, now, colour=colour_wanted()))
         _echo("".join(f"{line}\n" for line in kept))
@@ -164,12 +165,12 @@ def _delete(
     for pod, why in zip(
         pods, cluster.delete(options.kubeconfig, options.context, pods), strict=True
     ):
-        name = f"{pod.namespace}/{pod.name}"
+        name = printable(f"{pod.namespace}/{pod.name}")
         if why is None:
             _echo(f"deleted {name}\n")
         else:
             left += 1
-            click.echo(f"evencore: {name} was not deleted: {why}", err=True)
+            click.echo(f"evencore: {name} was not deleted: {printable(why)}", err=True)
     _echo("".join(f"{line}\n" for line in kept))
     place = f" in namespace {options.namespace}" if options.namespace else ""
     _echo(f"{len(pods) - left} deleted{place}, {left} could not be, {len(kept)} kept\n")

@@ -13,6 +13,7 @@ import click
 from evencore.domain.text import count
 from evencore.files import InputError
 from evencore.patience import Patience
+from evencore.tables import printable
 from evencore.terminal import WRONG_INPUT, fail
 
 if TYPE_CHECKING:
@@ -52,13 +53,14 @@ def make_uninstall_command(undo: Undo) -> click.Command:
         with Patience(lambda text: click.echo(f"evencore: {text}", err=True)) as patience:
             patience.doing("reading the cluster")
             try:
-                for says, why_not in undo(kubeconfig, context, do=yes):
+                for step, why_not in undo(kubeconfig, context, do=yes):
+                    says = printable(step)
                     if why_not is None:
                         done += 1
                         click.echo(says)
                     else:
                         left += 1
-                        click.echo(f"evencore: {says}: not done: {why_not}", err=True)
+                        click.echo(f"evencore: {says}: not done: {printable(why_not)}", err=True)
             except InputError as error:
                 fail(error.problems)
         if not done and not left:

@@ -71,4 +71,5 @@ def _summary(report: Report, pen: Pen) -> Iterator[str]:
     names = report.participants
     if names:
         more = f" and {len(names) - _SOME} more" if len(names) > _SOME else ""
-        yield f"taking part: {count(len(names), 'namespace')}: {', '.join(names[:_SOME])}{more}"
+        some = printable(", ".join(names[:_SOME]))
+        yield f"taking part: {count(len(names), 'namespace')}: {some}{more}"

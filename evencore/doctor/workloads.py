@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 from evencore.doctor.finding import Finding, Severity
@@ -70,7 +71,9 @@ def fixed_nodes(world: World) -> Iterator[Finding]:
             _named(owner),
             f"its template says nodeName {node}, which keeps rejecting its pods: no scheduler and "
             "no exclusion can send them elsewhere",
-            f"kubectl -n {owner.namespace} edit {owner.kind.lower()} {owner.name}",
+            f"kubectl -n {owner.namespace} edit "
+            # Anybody may write any ownerReference, and this is to be copied into a shell.
+            f"{quote(owner.kind.lower())} {quote(owner.name)}",
         )
 
 
