@@ -40,6 +40,7 @@ class Process:
     """What both have in common: actors, a client, a clock that may be wrong."""
 
     kinds: int
+    view: LiveSnapshot
 
     def __init__(self, wire: Wire, agent: str, name: str, look: Callable[..., None]) -> None:
         self.name, self._stage = name, wire.stage
@@ -74,6 +75,7 @@ class Process:
         """End it, with all that was in memory."""
         self.alive = False
         self._stage.end(self._actors)
+        self.view.stop()  # threads that wait for a stop alone would outlive it
 
     @property
     def hears(self) -> bool:
@@ -131,7 +133,8 @@ class Controller(Process):
         self._parts = wiring.parts(
             self.client, settings, policy, self._stop, self._on_lost, self._around
         )
-        self._parts.view.start()
+        self.view = self._parts.view
+        self.view.start()
         self._election: Actor | None = None
         self._workers: list[Actor] = []
         self._works = False
@@ -155,7 +158,7 @@ class Controller(Process):
         if not self.alive or self.frozen_until > self._stage.now():
             return
         parts = self._parts
-        parts.view.refresh()
+        self.view.refresh()
         if self._stop.is_set():
             self._wind_up()
         elif self._election is None and parts.view.missing() is None:

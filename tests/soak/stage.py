@@ -31,8 +31,10 @@ class Actor(threading.Thread):
         self._stage, self._work = stage, work
         self._go, self._back = threading.Semaphore(0), threading.Semaphore(0)
         self._killed = False
-        self.ready: Callable[[], bool] = lambda: True
-        self.until: Callable[[], float | None] = lambda: None
+        # What it waits for: a moment, one that others may change, or something else.
+        self.until: float | None = 0.0
+        self.moving: Callable[[], float | None] | None = None
+        self.ready: Callable[[], bool] | None = None
         self.frozen_until = 0.0
         self.failure: BaseException | None = None
         self.ended = False
@@ -60,9 +62,14 @@ class Actor(threading.Thread):
         if self.failure is not None:
             raise self.failure
 
-    def wait(self, ready: Callable[[], bool], until: Callable[[], float | None]) -> None:
-        """Let others work until `ready`, or the clock shows `until`; in its own thread only."""
-        self.ready, self.until = ready, until
+    def wait(
+        self,
+        until: float | None,
+        ready: Callable[[], bool] | None = None,
+        moving: Callable[[], float | None] | None = None,
+    ) -> None:
+        """Let others work until what it waits for is there; in its own thread only."""
+        self.until, self.ready, self.moving = until, ready, moving
         self._back.release()
         self._go.acquire()
         if self._killed:
@@ -74,11 +81,13 @@ class Actor(threading.Thread):
         self.turn()
 
     def due(self, now: float) -> bool:
-        """Tell whether it may go on."""
+        """Tell whether it may go on. This is asked most of all."""
         if self.frozen_until > now:
             return False
-        until = self.until()
-        return (until is not None and until <= now) or self.ready()
+        until = self.until if self.moving is None else self.moving()
+        if until is not None and until <= now:
+            return True
+        return self.ready is not None and self.ready()
 
 
 class Stage:
@@ -98,22 +107,22 @@ class Stage:
         """Take in that an actor has ended."""
         self._actors.remove(actor)
 
-    def wait(self, seconds: float | None, ready: Callable[[], bool] = lambda: False) -> None:
+    def wait(self, seconds: float, ready: Callable[[], bool] | None = None) -> None:
         """Wait as the actor that is at work; whoever is none, and plays, has no time to pass."""
         actor = threading.current_thread()
         if isinstance(actor, Actor):
-            until = None if seconds is None else self.now() + seconds
-            actor.wait(ready, lambda: until)
+            actor.wait(self.now() + seconds, ready)
 
     def wait_until(self, until: Callable[[], float | None]) -> None:
         """Wait for a moment that others may change meanwhile."""
         actor = threading.current_thread()
         if isinstance(actor, Actor):
-            actor.wait(lambda: False, until)
+            actor.wait(None, moving=until)
 
     def play(self) -> bool:
         """Let everybody who is due have a turn; False: nobody was."""
-        due = [one for one in self._actors if one.due(self.now())]
+        now = self.now()
+        due = [one for one in self._actors if one.due(now)]
         self._chance.shuffle(due)
         for one in due:
             if one in self._actors:
@@ -126,8 +135,11 @@ class Stage:
         for one in self._actors:
             if one.frozen_until > now:
                 found.append(one.frozen_until)
-            elif (until := one.until()) is not None:
-                found.append(until)
+            elif one.moving is not None:
+                if (moves := one.moving()) is not None:
+                    found.append(moves)
+            elif one.until is not None:
+                found.append(one.until)
         return min(found, default=None)
 
     def end(self, actors: Iterable[Actor]) -> None:
