@@ -115,6 +115,8 @@ class Handlers:
             self._lost(after, key_now)
         if not same:
             self._placed(key, after)
+        elif before is not None and before.held and not after.held:
+            self._add(FITS, key, SETTLING_S)  # more may be known of nodes than when it was made
 
     def _lost(self, pod: LivePod, owner: str) -> None:
         """Forget a pod that was steered; one on its way to a node may yet turn out rejected."""

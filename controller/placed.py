@@ -60,10 +60,13 @@ class PlacedReconciler:
     def fits(self, key: str) -> float | None:
         """Tell if no node can ever admit a pod; returns in how many seconds to look again.
 
-        Each time after twice as long, for what is known of nodes may come later.
+        Each time after twice as long, for what is known of nodes may come later. One that is held
+        is asked about when it is let go, however old it is then.
         """
         pod = self._pod(key)
-        if pod is None or pod.spec.node_name or pod.held or self._age(pod) > NEWS:
+        if pod is None or pod.spec.node_name or pod.held:
+            return None
+        if self._age(pod) > NEWS and pod.steering != names.RELEASED:
             return None
         fresh = read_pod(self._writer, pod.metadata)
         if not isinstance(fresh, Fresh):

@@ -92,10 +92,12 @@ TOLD = (("placed", "shop/web-6d-a"), ("fits", "shop/web-6d-a"))
         pytest.param(None, pod(), (), id="a pod that nobody changed"),
         pytest.param(None, pod(decision="container a: 3 → 4"), TOLD, id="one that was aligned"),
         pytest.param(None, held(), (OWNER, *TOLD), id="one that is held"),
-        pytest.param(held(), pod(steering=names.RELEASED), (OWNER,), id="it is let go"),
+        pytest.param(
+            held(), pod(steering=names.RELEASED), (OWNER, TOLD[1]), id="it is let go: can it fit?"
+        ),
         pytest.param(held(), None, (OWNER,), id="it is gone"),
         pytest.param(held(uid="1"), held(uid="2"), (OWNER, *TOLD), id="another has its name"),
-        pytest.param(held(), pod(), (OWNER,), id="somebody took gate and label off"),
+        pytest.param(held(), pod(), (OWNER, TOLD[1]), id="somebody took gate and label off"),
         pytest.param(
             held(), held(owner=None), (OWNER, ("owner", "Pod/uid-web-6d-a")), id="orphaned"
         ),

@@ -128,3 +128,20 @@ def test_a_pod_that_no_node_can_ever_admit(
     assert (placed.fits("shop/web-6d-a") is not None) is again
     whom = {whom for whom, reason, _ in heard.told if reason == names.NEVER_FITS}
     assert whom == ({"Pod/web-6d-a", "ReplicaSet/web-6d"} if told else set())
+
+
+@pytest.mark.parametrize(
+    ("steering", "told"),
+    [
+        pytest.param(None, False, id="made long ago: somebody has told"),
+        pytest.param(names.RELEASED, True, id="let go after a long hold: nobody has asked"),
+    ],
+)
+def test_an_old_pod_that_no_node_can_ever_admit(
+    kube: Kube, steering: str | None, *, told: bool
+) -> None:
+    obj = pod(decision="not on n9", steering=steering)
+    seen = live(msgspec.convert({**kube.make(obj), "status": obj["status"]}, WatchedPod))
+    placed, heard = _placed(kube, seen, SMALL, age=1e9)
+    placed.fits("shop/web-6d-a")
+    assert bool(heard.told) is told
