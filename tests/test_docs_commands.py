@@ -102,7 +102,7 @@ def test_links_into_a_page_lead_to_a_heading(page: Path) -> None:
 def test_make_targets_and_modules_are_there(page: Path) -> None:
     text = "\n".join(code(page))
     makefile = (ROOT / "Makefile").read_text()
-    for target in re.findall(r"\bmake ([a-z]+)\b", text):
+    for target in re.findall(r"(?m)^(?:\$ )?make ([a-z]+)\b", text):
         assert re.search(rf"(?m)^{target}:", makefile), target
     for module in re.findall(r"python -m ([\w.]+)", text):
         assert find_spec(module) or (ROOT / module.replace(".", "/")).exists(), module
@@ -115,6 +115,15 @@ def test_environment_variables_are_settings(page: Path) -> None:
     }
     named = set(re.findall(rf"`{PREFIX}([A-Z_]+)", page.read_text()))
     assert named <= known
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"), [("webhook", WebhookSettings), ("controller", ControllerSettings)]
+)
+def test_every_setting_is_an_option_and_every_option_a_setting(
+    name: str, settings: type[WebhookSettings | ControllerSettings]
+) -> None:
+    assert {param.name for param in main.commands[name].params} == set(settings.model_fields)
 
 
 def test_they_find_something() -> None:
