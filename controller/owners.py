@@ -16,7 +16,7 @@ from evencore.domain.annotations import policy_for
 from evencore.domain.cleaning import superfluous
 from evencore.domain.decision import Decision
 from evencore.domain.policy import OnRejection
-from evencore.domain.release import release
+from evencore.domain.release import hopeful, release
 from evencore.domain.scope import takes_part
 from evencore.domain.verdict import exclusions
 
@@ -104,13 +104,7 @@ class OwnerReconciler:
         # A pod that the API server does not let us touch is not to keep the others waiting.
         touched = [pod for uid, pod in pods.items() if not self._hands.releaser.refused(uid)]
         found = flock(touched, self._expectations.pending, now, lost)
-        rooms = {
-            seen.node: since
-            for seen in evidence.nodes
-            if (since := snapshot.rooms.get(seen.node)) is not None
-        }
-        if newcomer := self._state.newcomer:
-            rooms[newcomer.node] = newcomer.since
+        rooms = hopeful(evidence, snapshot.rooms, self._state.newcomer)
         plan = release(found, evidence, rooms, now, self._policy.holds.of(owner.kind))
         chosen = plan.pods[:FORCED_AT_A_TIME] if plan.forced else plan.pods
         for uid in chosen:

@@ -75,6 +75,21 @@ def release(
     return Release(tuple(pod.uid for pod in batch), why, again)
 
 
+def hopeful(
+    evidence: Evidence, rooms: Mapping[str, datetime], newcomer: tuple[str, datetime] | None
+) -> dict[str, datetime]:
+    """Return since when there has been more room where an owner may find some.
+
+    That is on the nodes that rejected it, and on the one that joined last: `newcomer`, since then.
+    It may be one and the same, and have got more room since.
+    """
+    found = {seen.node: rooms[seen.node] for seen in evidence.nodes if seen.node in rooms}
+    if newcomer is not None:
+        node, joined = newcomer
+        found[node] = max(joined, found.get(node, joined))
+    return found
+
+
 def _due(
     flock: Flock, evidence: Evidence, rooms: Mapping[str, datetime], holds: Holds
 ) -> tuple[datetime | None, str]:

@@ -10,7 +10,7 @@ from controller.flock import flock, waits
 from evencore.domain import names
 from evencore.domain.decision import decide
 from evencore.domain.placement import NO_NODE, may_be_ours
-from evencore.domain.release import release
+from evencore.domain.release import hopeful, release
 from evencore.domain.scope import takes_part
 from evencore.domain.text import count
 from evencore.domain.verdict import Candidates, Exclusion, exclusions, verdict
@@ -55,9 +55,7 @@ def _prospect(picture: Picture, key: str) -> Prospect:
     until = min((e.until for e in excluded), default=None)
     if pods.held or pods.shared:
         # As the controller's OwnerReconciler asks.
-        rooms = {n.node: snapshot.rooms[n.node] for n in evidence.nodes if n.node in snapshot.rooms}
-        if newcomer := picture.newcomer:
-            rooms[newcomer.node] = newcomer.since
+        rooms = hopeful(evidence, snapshot.rooms, picture.newcomer)
         plan = release(pods, evidence, rooms, now, policy.holds.of(owner.kind))
         word = f"{count(len(plan.pods), 'held pod')} to be let go now: {plan.why}"
         return Prospect(excluded, pods, word if plan.pods else plan.why, plan.again or now, part)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evencore.domain.evidence import NONE, Evidence, OnNode
 from evencore.domain.policy import Holds
-from evencore.domain.release import Flock, HeldPod, Release, release
+from evencore.domain.release import Flock, HeldPod, Release, hopeful, release
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -159,6 +159,29 @@ def test_room_is_the_reason_that_is_told() -> None:
 
 def test_room_makes_no_release_later() -> None:
     assert let(herd(), rejected(10), {"n1": NOW}).pods == ("p0",)
+
+
+HOPES = {
+    "nothing appeared": ({}, None, {}),
+    "where nobody was rejected it does not matter": ({"n9": NOW}, None, {}),
+    "on a node that rejected": ({"n1": NOW}, None, {"n1": NOW}),
+    "a node joined": ({}, ("n9", NOW), {"n9": NOW}),
+    "the node that joined last has got room since": (
+        {"n1": NOW},
+        ("n1", NOW - MINUTE),
+        {"n1": NOW},
+    ),
+    "a node that rejected is made anew": ({"n1": NOW - MINUTE}, ("n1", NOW), {"n1": NOW}),
+}
+
+
+@pytest.mark.parametrize(("rooms", "newcomer", "want"), HOPES.values(), ids=HOPES)
+def test_where_an_owner_may_find_room(
+    rooms: dict[str, datetime],
+    newcomer: tuple[str, datetime] | None,
+    want: dict[str, datetime],
+) -> None:
+    assert hopeful(rejected(1), rooms, newcomer) == want
 
 
 def test_no_pod_is_held_too_long() -> None:
