@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,13 +33,14 @@ Open = Callable[..., AbstractContextManager[Callable[..., Keeper]]]
 """Takes --kubeconfig, --context, --namespace, --secret and --configuration; gives what makes a
 keeper from Aims. Raises InputError."""
 
+_named: Final = partial(click.option, metavar="NAME", show_default=True)
 _WHERE: Final = (
     click.option("--kubeconfig", metavar="FILE", help="How to reach the cluster."),
     click.option("--context", metavar="NAME", help="Context of the kubeconfig."),
-    click.option("-n", "--namespace", default="evencore-system", show_default=True),
-    click.option("--secret", default="evencore-webhook-tls", show_default=True),
-    click.option("--configuration", default="evencore", show_default=True, metavar="NAME"),
-    click.option("--service", default="evencore-webhook", show_default=True, metavar="NAME"),
+    _named("-n", "--namespace", default="evencore-system", help="Our own namespace."),
+    _named("--secret", default="evencore-webhook-tls", help="Secret of the certificates."),
+    _named("--configuration", default="evencore", help="Configuration that trusts them."),
+    _named("--service", default="evencore-webhook", help="Service they are for."),
 )
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from webhook.probes import Check
 
 FILE = click.Path(dir_okay=False)
+_KUBECONFIG = "How to reach the cluster.  [default: in-cluster, else as kubectl]"
 
 
 _FOR_ADMINS = ("certs", "doctor", "nodes", "rejections", "simulate", "uninstall")
@@ -58,15 +59,26 @@ def main() -> None:
     """Kubernetes pods that pin CPUs get pinned, and rejected pods no longer loop."""
 
 
-@main.command()
-@click.option("--bind", multiple=True, metavar="ADDRESS:PORT", help="Where to listen. Repeatable.")
+@main.command(epilog="Exit status: 0 after SIGTERM; 2 for wrong usage or settings.")
+@click.option(
+    "--bind",
+    multiple=True,
+    metavar="ADDRESS:PORT",
+    help="Where to listen. Repeatable.  [default: 0.0.0.0:8443]",
+)
 @click.option("--tls-cert", type=FILE, help="Serving certificate (PEM), watched for changes.")
 @click.option("--tls-key", type=FILE, help="Its key (PEM).")
-@click.option("--cert-secret", metavar="NAME", help="Serve what this Secret holds instead.")
 @click.option(
-    "--cert-directory", metavar="DIR", help="Where to write that. Default: a new one, in memory."
+    "--cert-secret",
+    metavar="NAME",
+    help="Serve what this Secret of our namespace holds, instead of files.",
 )
-@click.option("--policy", type=FILE, help="Policy file (YAML).")
+@click.option(
+    "--cert-directory",
+    metavar="DIR",
+    help="Where that is written.  [default: a new one, in memory]",
+)
+@click.option("--policy", type=FILE, help="Policy file (YAML); the same for both processes.")
 @click.option(
     "--snapshot",
     multiple=True,
@@ -75,18 +87,28 @@ def main() -> None:
     help="Answer from dumps of `kubectl get nodes,namespaces,limitranges,pods -A -o json` "
     "(noderesourcetopologies as well, where they exist) instead of a cluster. Repeatable.",
 )
-@click.option("--kubeconfig", type=FILE, help="How to reach the cluster; default: in-cluster.")
+@click.option("--kubeconfig", type=FILE, help=_KUBECONFIG)
 @click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
-@click.option("--namespace", metavar="NAME", help="Our own namespace, which never takes part.")
-@click.option("--workers", metavar="N", help="Processes that answer. Default: 1.")
-@click.option("--drain-seconds", metavar="S", help="Service as before after SIGTERM. Default: 5.")
-@click.option("--closing-seconds", metavar="S", help="Then, to give up connections. Default: 5.")
-@click.option("--log-level", metavar="LEVEL", help="debug, info, warning or error. Default: info.")
-@click.option("--log-format", metavar="FORMAT", help="auto, console or json. Default: auto.")
+@click.option(
+    "--namespace",
+    metavar="NAME",
+    help="Our own namespace, which never takes part.  [default: evencore-system]",
+)
+@click.option("--workers", metavar="N", help="Processes that answer.  [default: 1]")
+@click.option(
+    "--drain-seconds", metavar="S", help="Seconds of service as before after SIGTERM.  [default: 5]"
+)
+@click.option(
+    "--closing-seconds", metavar="S", help="Then, seconds to give up connections.  [default: 5]"
+)
+@click.option(
+    "--log-level", metavar="LEVEL", help="debug, info, warning or error.  [default: info]"
+)
+@click.option("--log-format", metavar="FORMAT", help="auto, console or json.  [default: auto]")
 def webhook(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever was written
     """Serve the admission webhook.
 
-    Every flag has an environment variable, EVENCORE_ and its name: --tls-cert is
+    Every option has an environment variable, EVENCORE_ and its name: --tls-cert is
     EVENCORE_TLS_CERT. Unknown ones are errors.
     """
     from evencore import logs
@@ -128,35 +150,73 @@ def webhook(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever wa
     server.run()
 
 
-@main.command()
-@click.option("--bind", metavar="ADDRESS:PORT", help="Health and metrics. Default: 0.0.0.0:8080.")
-@click.option("--policy", type=FILE, metavar="FILE", help="Policy file (YAML).")
-@click.option("--kubeconfig", type=FILE, help="How to reach the cluster; default: in-cluster.")
-@click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
-@click.option("--namespace", metavar="NAME", help="Our own namespace, where the Lease is.")
-@click.option("--lease", metavar="NAME", help="Lease to contend for. Default: evencore-controller.")
-@click.option("--identity", metavar="NAME", help="As whom. Default: host name and a random id.")
-@click.option("--workers", metavar="N", help="Threads that write. Default: 4.")
-@click.option("--writes-per-second", metavar="N", help="At most. Default: 20.")
-@click.option("--write-burst", metavar="N", help="At once, after a rest. Default: 40.")
-@click.option(
-    "--certs", metavar="WHO", help="self: we make certificates; external: others. Default: self."
+@main.command(
+    epilog="Exit status: 0 after SIGTERM; 1 if it lost its Lease; 2 for wrong usage or settings."
 )
-@click.option("--cert-secret", metavar="NAME", help="Where. Default: evencore-webhook-tls.")
-@click.option("--webhook-configuration", metavar="NAME", help="Trusts them. Default: evencore.")
-@click.option("--webhook-service", metavar="NAME", help="Shows them. Default: evencore-webhook.")
-@click.option("--cert-names", multiple=True, metavar="NAME", help="Names beside that. Repeatable.")
-@click.option("--ca-life", metavar="TIME", help="Of an authority. Default: 8760h.")
-@click.option("--cert-life", metavar="TIME", help="Of a certificate. Default: 720h.")
-@click.option("--cert-spread", metavar="TIME", help="Until all heard of a write. Default: 60s.")
-@click.option("--cert-overlap", metavar="TIME", help="Of two authorities. Default: 24h.")
-@click.option("--log-level", metavar="LEVEL", help="debug, info, warning or error. Default: info.")
-@click.option("--log-format", metavar="FORMAT", help="auto, console or json. Default: auto.")
+@click.option(
+    "--bind", metavar="ADDRESS:PORT", help="Where health and metrics are.  [default: 0.0.0.0:8080]"
+)
+@click.option(
+    "--policy", type=FILE, metavar="FILE", help="Policy file (YAML); the same for both processes."
+)
+@click.option("--kubeconfig", type=FILE, help=_KUBECONFIG)
+@click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
+@click.option(
+    "--namespace",
+    metavar="NAME",
+    help="Our own namespace, where the Lease is.  [default: evencore-system]",
+)
+@click.option(
+    "--lease", metavar="NAME", help="Lease to contend for.  [default: evencore-controller]"
+)
+@click.option(
+    "--identity", metavar="NAME", help="Who holds the Lease.  [default: host name and a random id]"
+)
+@click.option("--workers", metavar="N", help="Threads that write.  [default: 4]")
+@click.option(
+    "--writes-per-second", metavar="N", help="Writes to the API server, at most.  [default: 20]"
+)
+@click.option("--write-burst", metavar="N", help="Writes at once, after a rest.  [default: 40]")
+@click.option(
+    "--certs",
+    metavar="WHO",
+    help="Who makes the webhook's certificates: self or external.  [default: self]",
+)
+@click.option(
+    "--cert-secret",
+    metavar="NAME",
+    help="Secret of the certificates.  [default: evencore-webhook-tls]",
+)
+@click.option(
+    "--webhook-configuration",
+    metavar="NAME",
+    help="Configuration that trusts them.  [default: evencore]",
+)
+@click.option(
+    "--webhook-service", metavar="NAME", help="Service they are for.  [default: evencore-webhook]"
+)
+@click.option(
+    "--cert-names", multiple=True, metavar="NAME", help="More names they are for. Repeatable."
+)
+@click.option("--ca-life", metavar="TIME", help="Life of an authority.  [default: 8760h]")
+@click.option("--cert-life", metavar="TIME", help="Life of a certificate.  [default: 720h]")
+@click.option(
+    "--cert-spread", metavar="TIME", help="Until everybody has heard of a write.  [default: 60s]"
+)
+@click.option(
+    "--cert-overlap",
+    metavar="TIME",
+    help="How long an old authority stays trusted.  [default: 24h]",
+)
+@click.option(
+    "--log-level", metavar="LEVEL", help="debug, info, warning or error.  [default: info]"
+)
+@click.option("--log-format", metavar="FORMAT", help="auto, console or json.  [default: auto]")
 def controller(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever was written
     """Break the loop: hold, let go, clean up and tell.
 
-    Every flag has an environment variable, EVENCORE_ and its name: --lease is EVENCORE_LEASE.
-    Several may run; one works, the others wait. It exits with 1 if it loses its Lease.
+    Several may run; one works, the others wait. Every option has an environment variable,
+    EVENCORE_ and its name: --lease is EVENCORE_LEASE. Unknown ones are errors.
     """
     from controller import wiring
     from controller.certificates import aims_of

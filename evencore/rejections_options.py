@@ -53,7 +53,7 @@ _OPTIONS: Final = (
         help="Read dumps of kubectl get pods,events,nodes,namespaces -A -o json instead of a "
         "cluster, as of the newest thing in them. - is stdin. Repeatable.",
     ),
-    click.option("-n", "--namespace", metavar="NAME", help="Only this one; default: all."),
+    click.option("-n", "--namespace", metavar="NAME", help="Only this one.  [default: all]"),
     policy_option,
     click.option(
         "-o",

@@ -133,3 +133,16 @@ def test_they_find_something() -> None:
     assert {line.split()[0] for line in lines} >= set(main.list_commands(click.Context(main)))
     assert wrong("cluster up --no-such-option") == "no option ['--no-such-option']"
     assert wrong("nothing") == "no command nothing"
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"), [("webhook", WebhookSettings), ("controller", ControllerSettings)]
+)
+def test_the_help_tells_the_defaults_that_hold(
+    name: str, settings: type[WebhookSettings | ControllerSettings]
+) -> None:
+    told = {param.name: getattr(param, "help", "") for param in main.commands[name].params}
+    for field, info in settings.model_fields.items():
+        if isinstance(default := info.get_default(), str | int | float) and default != "":
+            shown = f"{default:g}" if isinstance(default, float) else str(default)
+            assert f"[default: {shown}]" in told[str(field)]
