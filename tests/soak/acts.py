@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evencore.domain import names
 from simulator.clock import timestamp
-from soak.rooms import cordon, empty, fill, relabel, spec_of
+from soak.rooms import cordon, empty, fill, relabel, spec_of, squeeze
 from soak.world import PODS_PATH, gates_of
 
 if TYPE_CHECKING:
@@ -41,16 +41,27 @@ def make_workload(world: World) -> str | None:
     """Make a workload."""
     if len(world.paths) >= MOST:
         return None
-    chance, name = world.chance, world.name("w")
+    chance = world.chance
     kind = chance.choices(list(KINDS), _WEIGHTS)[0]
     cpus = chance.choice(["2500m", "3", "11", "12", "16", "16"])
     replicas = chance.choice([1, 2, 5, 20])
+    wish = chance.choice([None] * 15 + ["exclude"])
+    return _make(world, kind, cpus, replicas, wish)
+
+
+def make_stubborn(world: World) -> str:
+    """Make a workload that no node takes that is squeezed."""
+    kind = world.chance.choice(["Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"])
+    return _make(world, kind, "16", 5)
+
+
+def _make(world: World, kind: str, cpus: str, replicas: int, wish: str | None = None) -> str:
+    chance, name = world.chance, world.name("w")
     labels = {"app": name}
     template: Object = {"metadata": {"labels": labels}, "spec": spec_of(cpus)}
     spec: Object = {"template": template}
     if chance.random() < 0.1:
         template["spec"]["schedulingGates"] = [{"name": QUOTA}]
-    wish = chance.choice([None] * 15 + ["exclude"])
     if wish:
         template["metadata"]["annotations"] = {names.ON_REJECTION: wish}
     if kind == "Job":
@@ -191,6 +202,7 @@ ACTS: Final[dict[Act, int]] = {
     scale: 3,
     fill: 9,
     empty: 5,
+    squeeze: 2,
     delete_pod: 1,
     forge: 1,
     relabel: 1,

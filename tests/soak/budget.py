@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from soak.promises import Promises
 
-AT_ONCE: Final = 25.0
+AT_ONCE: Final = 32.0
 """Of one workload so many are rejected until the rest is held: it makes up to 20 pods in the same
-moment, before anybody can know of the first, and a few in their place. ..."""
+moment, before anybody can know of the first, and those in their place that are made before a
+webhook hears of it, within a tenth of a second. ..."""
 A_MINUTE: Final = 1.0
 """... Then so many a minute, ..."""
 A_ROOM: Final = 2.0

@@ -21,6 +21,7 @@ from evencore.kube import lease, writer
 from evencore.kube.outcome import Done
 from soak.play import play
 from soak.promises import Broken
+from soak.report import Report
 from webhook import mutate
 
 if TYPE_CHECKING:
@@ -136,10 +137,11 @@ def mutated(name: str) -> Iterator[None]:
 
 def noticed(name: str, stories: int = MOST, minutes: float = MINUTES) -> tuple[int, str] | None:
     """Play stories with a mistake; returns the first seed that notices it, and how."""
+    report = Report()
     with mutated(name):
         for seed in range(1, stories + 1):
             try:
-                play(seed, minutes)
+                report.add(play(seed, minutes, report.tell))
             except Broken as broken:
                 return seed, str(broken).split("\n", 1)[0]
     return None

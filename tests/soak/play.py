@@ -12,12 +12,12 @@ from evencore.kube import removal
 from evencore.kube.outcome import Done
 from simulator.resources import NODES
 from soak import calm
-from soak.acts import ACTS
+from soak.acts import ACTS, make_stubborn
 from soak.client import PocketClient
 from soak.faults import FAULTS
 from soak.machines import MACHINES
 from soak.promises import Broken
-from soak.rooms import crowd
+from soak.rooms import squeeze
 from soak.world import World
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 NOISE_S: Final = 900.0
 """So long at most between two rests."""
+HARD: Final = 0.5
+"""How often a rest begins with a workload that has tried in vain for long."""
 PAUSE_S: Final = 12.0
 """Between two things that happen, at most."""
 
@@ -49,14 +51,24 @@ def _play(world: World, seconds: float, tell: Callable[[World], None]) -> None:
     end = world.now() + seconds
     while world.now() < end:
         noisy_until = world.now() + world.chance.uniform(NOISE_S / 3, NOISE_S)
-        crowd(world)
+        squeeze(world)
         quiet = world.chance.random() < 0.3  # people alone: some things need time to go wrong
         while world.now() < min(noisy_until, end):
             _something(world, quiet=quiet)
             world.pass_time(world.chance.uniform(0.1, PAUSE_S))
             tell(world)
+        if world.chance.random() < HARD:
+            _make_it_hard(world)
         calm.rest(world)
         tell(world)
+
+
+def _make_it_hard(world: World) -> None:
+    """Have somebody try in vain until each try is followed by minutes of waiting."""
+    world.say(squeeze(world))
+    world.pass_time(2)
+    world.say(make_stubborn(world))
+    world.pass_time(world.chance.uniform(200, 500))
 
 
 def _something(world: World, *, quiet: bool) -> None:

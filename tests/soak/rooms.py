@@ -34,6 +34,14 @@ def crowd(world: World) -> None:
         _fill(world, "12")
 
 
+def squeeze(world: World) -> str:
+    """Strand room on all nodes: the scheduler sees 22 CPUs, and no NUMA node has more than 12."""
+    for pod in world.pods("filler"):
+        world.send("DELETE", f"{PODS_PATH}/{pod['metadata']['name']}", {"gracePeriodSeconds": 0})
+    crowd(world)
+    return "on each node 22 CPUs are free, and 12 together"
+
+
 def empty(world: World) -> str | None:
     """Let room appear."""
     fillers = world.pods("filler")
