@@ -72,6 +72,24 @@ def test_the_way_of_a_pod_names_files_that_exist() -> None:
     assert len(files) > 10
 
 
+FOLDERS = {
+    "certs": "certificates",
+    "controller": "controller",
+    "evencore": "architecture",
+    "evencore/domain": "architecture",
+    "evencore/domain/kubelet": "kubelet",
+    "evencore/kube": "api-server",
+    "webhook": "serving",
+}
+
+
+@pytest.mark.parametrize(("folder", "page"), FOLDERS.items(), ids=FOLDERS)
+def test_every_file_has_its_idea_told_on_the_page_of_its_folder(folder: str, page: str) -> None:
+    text = (ROOT / "docs" / f"{page}.md").read_text()
+    stems = {path.stem for path in (ROOT / folder).glob("*.py")} - {"__init__"}
+    assert {stem for stem in stems if not re.search(rf"\b{stem}(\.py)?`", text)} == set()
+
+
 def test_every_name_that_users_see_is_in_one_table_and_no_other() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text()
     table = page.partition("## Names that users see")[2].partition("\n## ")[0]
