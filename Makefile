@@ -6,7 +6,7 @@ PYTHON ?= $(firstword $(foreach v,python3.11 python3.12 python3.13 python3.14 py
 BIN := .venv/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help install demo test check fix bench soak clean
+.PHONY: help install demo test check fix bench soak fuzz audit clean
 
 help: ## List these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -56,9 +56,16 @@ soak: install ## Play random stories of a cluster; SEED=n STORIES=n MINUTES=n (o
 	@PYTHONPATH=tests $(BIN)/python -m soak $(if $(SEED),--seed $(SEED)) $(if $(STORIES),--stories $(STORIES)) \
 		$(if $(MINUTES),--minutes $(MINUTES)) $(if $(TIME),--time $(TIME))
 
+fuzz: .venv/fuzz ## Look for inputs that break a promise, guided by coverage; TARGET=t SECONDS=n FILE=crash
+	PYTHONPATH=tests:tests/support $(BIN)/python -m fuzz --seconds $(or $(SECONDS),30) $(TARGET) $(FILE)
+
+.venv/fuzz: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group fuzz
+	@touch $@
+
 .venv/bench: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
 	@touch $@
 
 clean: ## Remove everything that was made here
-	rm -rf .venv .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .fuzz .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
