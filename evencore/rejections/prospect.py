@@ -10,6 +10,7 @@ from controller.flock import flock, waits
 from evencore.domain import names
 from evencore.domain.decision import decide
 from evencore.domain.placement import NO_NODE, may_be_ours
+from evencore.domain.rejection import Kind, classify
 from evencore.domain.release import hopeful, release
 from evencore.domain.scope import takes_part
 from evencore.domain.text import count
@@ -94,7 +95,16 @@ def _next_pod(picture: Picture, key: str, owner: Owner) -> tuple[str, bool]:
         return why, True
     if decision.left_alone or decision.denial:
         return f"its next pod will be left alone: {decision.left_alone or decision.denial}", True
+    if not decision.sentences and decision.alignment and _was_odd(pattern):
+        return "; ".join(("its next pod stays as it is", *decision.alignment.warnings)), True
     return _placed(list(decision.sentences)), False
+
+
+def _was_odd(pod: PodView) -> bool:
+    """Tell whether its kubelet refused a pod for its odd CPUs: another node would, too."""
+    return pod.status is not None and (
+        classify(pod.status.reason, pod.status.message) is Kind.MISALIGNED
+    )
 
 
 def _placed(sentences: list[str]) -> str:

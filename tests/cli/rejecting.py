@@ -115,7 +115,7 @@ class Event:
         self.obj: Object = {
             "apiVersion": "v1",
             "kind": "Event",
-            "metadata": {"name": "e", "namespace": "apps"},
+            "metadata": {"name": "e", "namespace": about.get("namespace", "apps")},
             "reason": reason,
             "message": message,
             "involvedObject": {"namespace": "apps", "uid": "u", **about},

@@ -89,6 +89,19 @@ def test_odd_requests_count_as_rejected_though_no_verdict_needs_them() -> None:
     assert one["next"] == "its next pod: container app: cpu 3 → 4, whole cores of 2 threads"
 
 
+def test_whoever_wants_a_warning_only_loops_on_and_hears_what_would_fit() -> None:
+    text = "SMT Alignment Error: requested 3 cpus not multiple cpus per core = 2"
+    odd = refused("n1").cpu("3").rejected("n1", "SMTAlignmentError", text)
+    one = Fake(*TWO, takes_part(), odd.annotate("evencore.io/cpu", "warn")).only()
+    assert (one["state"], one["next"]) == (
+        "stuck",
+        (
+            "its next pod stays as it is; container app: cpu 3 → 2 or 4: kubelets with "
+            "full-pcpus-only refuse it (2 threads per core)"
+        ),
+    )
+
+
 def test_a_stateful_set_is_known_from_events_alone() -> None:
     event = Event("TopologyAffinityError", kind="Pod", name="db-0", uid="u1").by("kubelet", "n1")
     one = Fake(*TWO, takes_part(), event).only()
