@@ -6,7 +6,7 @@ PYTHON ?= $(firstword $(foreach v,python3.11 python3.12 python3.13 python3.14 py
 BIN := .venv/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help install demo test check fix bench soak fuzz audit clean
+.PHONY: help install demo test check fix bench bench-scale soak fuzz audit clean
 
 help: ## List these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -51,6 +51,9 @@ bench: .venv/bench ## Measure the webhook beside two yardsticks in the same run,
 	PYTHONPATH=tests/support $(BIN)/python -m tests.bench.kubelet_figures
 	PYTHONPATH=tests/support $(BIN)/python -m tests.bench.simulator_figures
 	$(BIN)/python -m tests.bench.simulator_pods
+
+bench-scale: install ## Measure controller and webhook with 5,000 nodes and 100,000 pods; under 6 minutes
+	$(BIN)/python -m tests.bench.scale
 
 soak: install ## Play random stories of a cluster; SEED=n STORIES=n MINUTES=n (of its time), TIME=n (real minutes)
 	@PYTHONPATH=tests $(BIN)/python -m soak $(if $(SEED),--seed $(SEED)) $(if $(STORIES),--stories $(STORIES)) \

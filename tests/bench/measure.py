@@ -73,11 +73,11 @@ def load_process(place: Place) -> Iterator[Load]:
             stdout=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C reaches the parent alone
         )
-    try:
-        yield Load(process, place)
-    finally:
-        process.kill()  # it keeps nothing that would be lost
-        process.wait()
+    with process:  # closes the pipes
+        try:
+            yield Load(process, place)
+        finally:
+            process.kill()  # it keeps nothing that would be lost
 
 
 def measure(points: list[Point], servers: list[Server], load: Load) -> Figures:

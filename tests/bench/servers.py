@@ -123,7 +123,7 @@ def running(name: str, command: list[str], port: int, place: Place) -> Iterator[
         _wait_until_ready(name, process, port, context, log)
         yield Server(name, port, process_tree(process.pid), log)
     finally:
-        _end(process)
+        end(process)
 
 
 def free_port() -> int:
@@ -141,7 +141,7 @@ def _wait_until_ready(
     trouble = "no connection"
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            raise BenchError(f"{name} ended with status {process.returncode} at start{_tail(log)}")
+            raise BenchError(f"{name} ended with status {process.returncode} at start{tail(log)}")
         connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=2, context=context)
         try:
             connection.request("GET", "/readyz")
@@ -153,10 +153,10 @@ def _wait_until_ready(
         finally:
             connection.close()
         time.sleep(0.05)  # it tells nobody when it is ready
-    raise BenchError(f"{name} is not ready after {START_SECONDS:.0f} s: {trouble}{_tail(log)}")
+    raise BenchError(f"{name} is not ready after {START_SECONDS:.0f} s: {trouble}{tail(log)}")
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def end(process: subprocess.Popen[bytes]) -> None:
     """End the process group: politely, then not."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         try:
@@ -168,7 +168,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             continue
 
 
-def _tail(log: Path, lines: int = 15) -> str:
+def tail(log: Path, lines: int = 15) -> str:
     """Return the end of a log for an error message."""
     text = log.read_text(errors="replace").strip().splitlines()[-lines:]
     return "".join(f"\n  | {line}" for line in text) or " (it wrote nothing)"

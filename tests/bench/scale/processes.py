@@ -1,0 +1,222 @@
+"""The processes of a run: the stand-in for the API server, the controller, the webhook.
+
+The webhook and the load have one core, everything else has the other: what a latency then shows
+of the others is what they do to the webhook, not that they take its core.
+"""
+
+import http.client
+import json
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tests.bench.certificate import Certificate, client_context, make_certificate
+from tests.bench.cores import Cores, choose_cores, cpu_seconds, pinned_to, process_tree
+from tests.bench.errors import BenchError
+from tests.bench.servers import BIN, ROOT, Place, end, free_port, tail
+
+READY_SECONDS = 120.0
+"""Patience with a controller that reads a large cluster on a busy machine."""
+
+_WRITES = "1000"
+"""A second: what is measured is what the controller can do, not what it allows itself."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a cluster is."""
+
+    nodes: int
+    pods: int
+    rejected: int
+
+    def __str__(self) -> str:
+        return f"{self.nodes:,} nodes, {self.pods:,} pods, {self.rejected:,} rejected"
+
+
+@dataclass(frozen=True)
+class Site:
+    """What all processes of one size share."""
+
+    size: Size
+    directory: Path
+    certificate: Certificate
+    cores: Cores
+    api_port: int
+
+    @property
+    def kubeconfig(self) -> Path:
+        """Return how the stand-in is reached."""
+        return self.directory / "kubeconfig"
+
+    @property
+    def place(self) -> Place:
+        """Return where the webhook runs, and with it the load."""
+        together = replace(self.cores, load=self.cores.server)
+        return Place(self.directory, self.certificate, together)
+
+
+@dataclass(frozen=True)
+class Process:
+    """One that runs."""
+
+    process: "subprocess.Popen[bytes]"
+    port: int
+    log: Path
+
+    @property
+    def pids(self) -> list[int]:
+        """Return it and its descendants."""
+        return process_tree(self.process.pid)
+
+    def cpu(self) -> float:
+        """Return its processor time so far, in seconds."""
+        return cpu_seconds(self.pids)
+
+    def wait(
+        self, done: Callable[[], bool], seconds: float, trouble: str, pause: float = 0.05
+    ) -> None:
+        """Wait until something is so. Raises BenchError if it takes too long, or the process ends.
+
+        `trouble`: what is wrong if it never is. `pause`: between two looks, in seconds.
+        """
+        deadline = time.monotonic() + seconds
+        while not done():
+            if self.process.poll() is not None:
+                raise BenchError(f"it ended with {self.process.returncode}{tail(self.log)}")
+            if time.monotonic() > deadline:
+                raise BenchError(f"after {seconds:.0f} s {trouble}{tail(self.log)}")
+            time.sleep(pause)  # it tells nobody
+
+
+@contextmanager
+def site(directory: Path, size: Size) -> Iterator[Site]:
+    """Start the stand-in for an API server of this size."""
+    made = Site(size, directory, make_certificate(directory), choose_cores(), free_port())
+    command = [sys.executable, "-m", "tests.bench.scale.recorded", f"--port={made.api_port}"]
+    command += [f"--nodes={size.nodes}", f"--pods={size.pods}", f"--rejected={size.rejected}"]
+    pair = made.certificate
+    command += [f"--certificate={pair.certificate}", f"--key={pair.key}"]
+    made.kubeconfig.write_text(json.dumps(_kubeconfig(made)))
+    with _started("recorded", command, made, made.cores.load, made.api_port) as process:
+        process.wait(lambda: ask(made, "stats") is not None, 20.0, "it does not answer")
+        yield made
+
+
+def ask(where: Site, what: str, **wishes: float) -> Any:  # noqa: ANN401  JSON
+    """Have the stand-in do something; None if it does not answer."""
+    query = "&".join(f"{name}={value}" for name, value in wishes.items())
+    context = client_context(where.certificate.certificate)
+    connection = http.client.HTTPSConnection("127.0.0.1", where.api_port, context=context)
+    with closing(connection):
+        try:
+            connection.request("POST", f"/bench/{what}?{query}")
+            return json.loads(connection.getresponse().read())
+        except ConnectionRefusedError:
+            return None
+
+
+@contextmanager
+def controller(where: Site) -> Iterator[Process]:
+    """Start a controller; it may not have read anything yet."""
+    ask(where, "forget")
+    port = free_port()
+    command = [str(BIN / "evencore"), "controller", f"--bind=127.0.0.1:{port}"]
+    command += [f"--kubeconfig={where.kubeconfig}", "--certs=external", "--log-level=warning"]
+    command += [f"--writes-per-second={_WRITES}", f"--write-burst={_WRITES}"]
+    with _started("controller", command, where, where.cores.load, port) as process:
+        yield process
+
+
+def wait_ready(process: Process) -> None:
+    """Wait until a controller has read everything. Raises BenchError."""
+    process.wait(lambda: _get(process.port, "/readyz") == 200, READY_SECONDS, "it is not ready")
+
+
+def wait_settled(process: Process, where: Site) -> None:
+    """Wait until a controller has neither written nor worked for two seconds."""
+    last: tuple[Any, float] = (None, 0.0)
+
+    def settled() -> bool:
+        nonlocal last
+        time.sleep(2.0)  # a stretch in which nothing may have happened
+        now = (_writes(where), process.cpu())
+        before, last = last, now
+        return now[0] == before[0] and now[1] - before[1] < 0.1
+
+    process.wait(settled, READY_SECONDS, "it does not come to rest")
+
+
+@contextmanager
+def webhook(where: Site) -> Iterator[Process]:
+    """Start a webhook that follows the cluster; it may not serve yet."""
+    port = free_port()
+    command = [str(BIN / "evencore"), "webhook", f"--bind=127.0.0.1:{port}"]
+    command += [f"--kubeconfig={where.kubeconfig}", *where.place.tls()]
+    command += ["--drain-seconds=0", "--closing-seconds=0"]
+    with _started("webhook", command, where, where.cores.server, port) as process:
+        yield process
+
+
+def _kubeconfig(where: Site) -> dict[str, Any]:
+    """Return what YAML readers take for a kubeconfig, too."""
+    cluster = {
+        "server": f"https://127.0.0.1:{where.api_port}",
+        "certificate-authority": str(where.certificate.certificate),
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "bench",
+        "clusters": [{"name": "bench", "cluster": cluster}],
+        "users": [{"name": "bench", "user": {"token": "bench"}}],
+        "contexts": [{"name": "bench", "context": {"cluster": "bench", "user": "bench"}}],
+    }
+
+
+def _writes(where: Site) -> dict[str, int]:
+    requests = ask(where, "stats")["requests"]
+    passive = ("GET", "LIST", "WATCH", "PATCH leases")
+    return {what: n for what, n in requests.items() if not what.startswith(passive)}
+
+
+def _get(port: int, path: str, context: ssl.SSLContext | None = None) -> int:
+    """Return the status of an answer, 0 for none."""
+    made = (
+        http.client.HTTPSConnection("127.0.0.1", port, timeout=2, context=context)
+        if context
+        else http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+    )
+    with closing(made) as connection:
+        try:
+            connection.request("GET", path)
+            return connection.getresponse().status
+        except OSError:
+            return 0
+
+
+def wait_serving(process: Process, where: Site) -> None:
+    """Wait until a webhook has read everything. Raises BenchError."""
+    context = client_context(where.certificate.certificate)
+    process.wait(
+        lambda: _get(process.port, "/readyz", context) == 200, READY_SECONDS, "it is not ready"
+    )
+
+
+@contextmanager
+def _started(name: str, command: list[str], where: Site, core: int, port: int) -> Iterator[Process]:
+    log = where.directory / f"{name}.log"
+    with log.open("ab") as output, pinned_to(core, where.cores):
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdout=output, stderr=output, start_new_session=True
+        )
+    try:
+        yield Process(process, port, log)
+    finally:
+        end(process)
