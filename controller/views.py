@@ -132,7 +132,11 @@ class LivePod(Struct, frozen=True, gc=False):
 def live(pod: WatchedPod) -> LivePod:
     """Keep of a pod what is used: hardly anything of those that we have nothing to do with."""
     meta, spec, status = pod.metadata, pod.spec, pod.status
-    found = exclusive(PodView(spec=spec, status=PodStatus(phase=status.phase)))
+    # The API server has worked the class out; for most pods that spares us doing so again.
+    may_have = status.qos_class in (None, "Guaranteed")
+    found = (
+        exclusive(PodView(spec=spec, status=PodStatus(phase=status.phase))) if may_have else None
+    )
     if found and status.waits_for_resize:
         found = found._replace(running=False)  # its spec is no proof of what its kubelet admitted
     admitted = status.qos_class == "Guaranteed" and status.start_time and spec.node_name

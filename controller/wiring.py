@@ -32,6 +32,7 @@ from evencore.domain.scope import takes_part
 from evencore.domain.views import TopologyView
 from evencore.kube.bucket import Bucket
 from evencore.kube.lease import Elector, LeaseName
+from evencore.kube.reflector import Rules
 from evencore.kube.resource import Resource
 from evencore.kube.snapshots import LiveSnapshot
 from evencore.kube.source import Kind
@@ -53,9 +54,10 @@ NODES: Final = Resource("/api/v1/nodes")
 TOPOLOGIES: Final = Resource(
     "/apis/topology.node.k8s.io/v1alpha2/noderesourcetopologies", optional=True
 )
+_MANY: Final = Rules(page_size=500)  # client-go's; nobody here waits while a page is decoded
 KINDS: Final = {
-    "pods": Kind(LIVE_PODS, WatchedPod, keep=live),
-    "nodes": Kind(NODES, FullNode),
+    "pods": Kind(LIVE_PODS, WatchedPod, _MANY, keep=live),
+    "nodes": Kind(NODES, FullNode, _MANY),
     "topologies": Kind(TOPOLOGIES, TopologyView),
 }
 

@@ -77,9 +77,9 @@ class _ListMetadata(Struct, rename="camel"):
     token: str = field(name="continue", default="")
 
 
-class _RawPage(Struct):
+class _ListOf(Struct, Generic[T]):
     metadata: _ListMetadata
-    items: list[Raw] | None = None  # Go writes an empty list as null now and then
+    items: list[T] | None = None  # Go writes an empty list as null now and then
 
 
 class Page(Struct, Generic[T]):
@@ -105,7 +105,8 @@ class Decoder(Generic[T]):
 
     `keep` makes of a view what is handed on, so that nobody holds in memory what nobody reads; it
     may raise ValueError for an object that it cannot read. None: the view itself.
-    `view` should not hold msgspec.Raw fields: they would keep the whole page in memory.
+    `view` has a `metadata` with `name` and `namespace`, as all objects have. It should not hold
+    msgspec.Raw fields: they would keep the whole page in memory.
     """
 
     def __init__(
@@ -115,9 +116,12 @@ class Decoder(Generic[T]):
         self._keep: Callable[[Any], T] = keep or _whole
         self._view = msgspec.json.Decoder(view)
         self._head = msgspec.json.Decoder(_Head)
-        self._page = msgspec.json.Decoder(_RawPage)
+        self._raw_page = msgspec.json.Decoder(_ListOf[Raw])
         self._event_head = msgspec.json.Decoder(_EventHead)
-        # A generic alias made of a type that only the caller knows.
+        # Generic aliases made of a type that only the caller knows.
+        self._page: msgspec.json.Decoder[_ListOf[Any]] = msgspec.json.Decoder(
+            _ListOf[view]  # type: ignore[valid-type]
+        )
         self._event_view: msgspec.json.Decoder[_EventView[Any]] = msgspec.json.Decoder(
             _EventView[view]  # type: ignore[valid-type]
         )
@@ -128,15 +132,22 @@ class Decoder(Generic[T]):
     def page(self, body: bytes, call: errors.Call) -> Page[T]:
         """Decode one page of a list. Raises Unreadable if it is no list at all."""
         try:
-            raw = self._page.decode(body)
+            page = self._page.decode(body)
+            objects = {_key_of(view): self._keep(view) for view in page.items or ()}
+        except (msgspec.DecodeError, ValueError):
+            return self._page_one_by_one(body, call)
+        return Page(objects, page.metadata.resource_version, page.metadata.token)
+
+    def _page_one_by_one(self, body: bytes, call: errors.Call) -> Page[T]:
+        """Decode a page in which something is odd; it takes three times as long."""
+        try:
+            raw = self._raw_page.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise errors.Unreadable(
                 f"{call} was answered with something that is no list: "
                 f"{errors.shortened(str(error))}: {errors.Unreadable.advice}"
             ) from error
         objects: dict[str, T] = {}
-        # Object by object: the interpreter lock is free in between, so that a big page does not
-        # show in the latency of whoever answers admissions beside us.
         for item in raw.items or ():
             try:
                 metadata = self._head.decode(item).metadata
@@ -217,7 +228,14 @@ def _error(line: bytes) -> Event[Any]:
     return Event(ERROR, status=status)
 
 
-def _key(metadata: _Metadata) -> str:
+def _key_of(view: Any) -> str:  # noqa: ANN401  a Struct of the caller
+    """Return the key of an object. Raises ValueError if it has no metadata."""
+    if view.metadata is None:
+        raise ValueError("no metadata")
+    return _key(view.metadata)
+
+
+def _key(metadata: Any) -> str:  # noqa: ANN401  ours or the caller's
     """namespace/name, or name for what has no namespace; one str is smaller than a pair."""
     if metadata.namespace:
         return f"{metadata.namespace}/{metadata.name or ''}"

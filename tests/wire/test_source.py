@@ -20,7 +20,7 @@ from wire.scripted import (
     refusal,
     thing,
 )
-from wire.support import FakeClock, Thing, client_of
+from wire.support import FakeClock, Metadata, Thing, client_of
 
 from evencore.kube.source import (
     FAILED_PODS,
@@ -247,9 +247,11 @@ def test_a_source_is_started_once_and_knows_its_kinds(server: ScriptedServer) ->
             source.objects("pods")
 
 
-def test_any_struct_will_do(server: ScriptedServer) -> None:
+def test_metadata_alone_will_do(server: ScriptedServer) -> None:
     class Bare(msgspec.Struct, frozen=True, gc=False):
-        """No field of ours, so that no event is ever a change."""
+        """Nothing that changes, so that no event is ever a change."""
+
+        metadata: Metadata
 
     server.script(NODES.path, a_list([thing("n1")], 4), Stream((event("MODIFIED", thing("n1")),)))
     client = client_of(server)
