@@ -157,3 +157,18 @@ def test_the_library_retries_nothing_on_its_own_and_keeps_connections_alive(
     assert found.retries is False
     assert found.keep_alive is True
     assert not found.client_go_retries
+
+
+def test_a_proxy_is_looked_for_once_and_not_before_each_request(
+    tmp_path: Path, account: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("no_proxy", "NO_PROXY", "HTTPS_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
+    environ = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
+    found = load(environ={**environ, "HOME": str(tmp_path)}, account=account)
+    monkeypatch.delenv("https_proxy")
+
+    assert found.get_api_key_with_prefix("BearerToken")  # as before each request
+
+    assert found.proxy == "http://proxy.example:3128"
