@@ -125,6 +125,9 @@ class Kubelet:
             return
         if gone or has_ended(pod):
             self._release(uid)
+            if not gone and pod["metadata"].get("deletionGracePeriodSeconds"):
+                # It was rejected, or ended, just when it was deleted: nothing is left to stop.
+                self._send(self._voice.delete(key_of(pod), uid))
             return
         life = self._lives.get(uid)
         if life is None:

@@ -164,6 +164,17 @@ def test_a_deleted_pod_is_given_its_grace_and_its_cpus_come_back() -> None:
     cluster.run(10)
 
 
+def test_a_pod_that_ends_just_when_it_is_deleted_does_not_stay() -> None:
+    """As one does that its kubelet rejects in the same moment."""
+    cluster = Cluster(delays={"stop": 5}, **SMALL)
+    cluster.add_pod(**cpus("2"))
+    cluster.run(2)
+    cluster.delete_pod("p", grace=30)
+    cluster.end_pod("p")
+    cluster.run(10)
+    assert not cluster.is_there("p")
+
+
 NODE_NAME = {
     "too many CPUs": (
         cpus("100", nodeName="n1"),
