@@ -81,8 +81,11 @@ def _keep_one(world: World) -> str | None:
         if app_of(one["spec"]["template"]) != kept:  # its Deployment was deleted without it
             world.send("DELETE", f"{acts.APPS}/replicasets/{one['metadata']['name']}", None)
     for pod in world.pods():
-        if app_of(pod) not in (kept, "filler"):
-            world.send("DELETE", f"{PODS_PATH}/{pod['metadata']['name']}", None)
+        hangs = "deletionTimestamp" in pod["metadata"]  # its kubelet was away when it was to go
+        if app_of(pod) not in (kept, "filler") or hangs:
+            world.send(
+                "DELETE", f"{PODS_PATH}/{pod['metadata']['name']}", {"gracePeriodSeconds": 0}
+            )
         elif acts.QUOTA in gates_of(pod):
             acts.ungate_pod(world, pod)
     world.say(f"of workloads only {kept} is left")

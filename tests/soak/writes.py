@@ -76,13 +76,14 @@ _PARTS: Final = {"uid", "labels", "annotations", "resourceVersion"}
 
 def _of_pod(verb: str, body: Any, seen: Seen, keep: int) -> Iterator[tuple[str, str | None]]:  # noqa: ANN401  JSON
     if verb == "DELETE":
-        uid = dig(body, "preconditions", "uid")
+        wanted = dig(body, "preconditions") or {}
     else:
-        uid = next((op["value"] for op in body if op["path"] == "/metadata/uid"), None)
-    yield NAMED, None if uid else "no uid"
+        tests = ((op["path"].rpartition("/"), op) for op in body if op["op"] == "test")
+        wanted = {name: op["value"] for (where, _, name), op in tests if where == "/metadata"}
+    yield NAMED, None if "uid" in wanted else "no uid"
     pod = seen.pod
-    if pod is None or pod["metadata"]["uid"] != (uid or pod["metadata"]["uid"]):
-        return  # the API server will say so
+    if pod is None or any(pod["metadata"][name] != value for name, value in wanted.items()):
+        return  # the API server refuses it: another pod has the name, or it has changed since
     phase = pod["status"].get("phase")
     yield ALIVE, "it runs" if phase == "Running" else None
     if verb == "DELETE":
