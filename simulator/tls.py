@@ -1,34 +1,18 @@
-"""A certificate authority and a serving certificate, made anew at each start."""
+"""A certificate authority and a serving certificate for loopback, made anew at each start."""
 
 from __future__ import annotations
 
-import datetime as dt
-import ipaddress
 import ssl
 import tempfile
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from certs.authority import make_authority
+from certs.serving import make_leaf
 
-_LIFE = dt.timedelta(days=365)
-_SKEW = dt.timedelta(minutes=5)
-
-# Python 3.13 verifies strictly (RFC 5280): key usage and key identifiers must be there.
-_SIGNS = x509.KeyUsage(
-    key_cert_sign=True,
-    crl_sign=True,
-    digital_signature=True,
-    content_commitment=False,
-    key_encipherment=False,
-    data_encipherment=False,
-    key_agreement=False,
-    encipher_only=False,
-    decipher_only=False,
-)
+_LIFE: Final = timedelta(days=365)
+_NAMES: Final = ("localhost", "127.0.0.1")
 
 
 class Identity(NamedTuple):
@@ -48,63 +32,16 @@ class Issued(NamedTuple):
 
 def make() -> Identity:
     """Make an authority, and the context of a server with a certificate of it."""
-    issued = issue("kube-apiserver")
+    issued = issue()
     return Identity(issued.ca, _context(issued))
 
 
-def issue(common_name: str) -> Issued:
+def issue() -> Issued:
     """Make an authority, and a certificate of it for this machine's loopback."""
-    now = dt.datetime.now(dt.UTC)
-    ca_key = ec.generate_private_key(ec.SECP256R1())
-    ca_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "evencore pocket cluster")])
-    authority = (
-        _builder(ca_name, ca_name, ca_key, now)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_SIGNS, critical=True)
-        .add_extension(
-            x509.SubjectKeyIdentifier.from_public_key(ca_key.public_key()), critical=False
-        )
-        .sign(ca_key, hashes.SHA256())
-    )
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
-    names: list[x509.GeneralName] = [
-        x509.DNSName("localhost"),
-        x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
-    ]
-    leaf = (
-        _builder(name, ca_name, key, now)
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
-        .add_extension(
-            x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key()),
-            critical=False,
-        )
-        .sign(ca_key, hashes.SHA256())
-    )
-    encoded = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-    return Issued(_pem(authority), _pem(leaf), encoded.decode())
-
-
-def _builder(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, now: dt.datetime
-) -> x509.CertificateBuilder:
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - _SKEW)
-        .not_valid_after(now + _LIFE)
-    )
-
-
-def _pem(certificate: x509.Certificate) -> str:
-    return certificate.public_bytes(serialization.Encoding.PEM).decode()
+    now = datetime.now(UTC)
+    authority = make_authority(now, _LIFE)
+    leaf = make_leaf(authority, _NAMES, now, _LIFE)
+    return Issued(authority.certificate.decode(), leaf.certificate.decode(), leaf.key.decode())
 
 
 def _context(issued: Issued) -> ssl.SSLContext:

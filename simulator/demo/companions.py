@@ -113,7 +113,7 @@ def companions(
     It begins when the webhook is ready and the controller has labelled the nodes. `folder` is for
     their files. Raises DemoError, and Interrupted when `stop` is set.
     """
-    issued = tls.issue("evencore-webhook")
+    issued = tls.issue()
     certificate, key = folder / "tls.crt", folder / "tls.key"
     certificate.write_text(issued.certificate)
     key.touch(mode=0o600)

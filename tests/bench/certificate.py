@@ -1,49 +1,31 @@
 """A throw-away certificate for the servers under measurement."""
 
-import datetime as dt
-import ipaddress
 import ssl
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
+from certs.authority import make_authority
+from certs.serving import make_leaf
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """Where the self-signed certificate and its key are, both PEM."""
+    """Where a certificate, with its authority behind it, and its key are, both PEM."""
 
     certificate: Path
     key: Path
 
 
 def make_certificate(directory: Path) -> Certificate:
-    """Write a self-signed EC P-256 certificate for 127.0.0.1, good for a day."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "evencore bench")])
-    now = dt.datetime.now(dt.UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - dt.timedelta(minutes=5))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]),
-            critical=False,
-        )
-        .sign(key, hashes.SHA256())
-    )
+    """Write an EC P-256 certificate for 127.0.0.1, good for a day."""
+    now, life = datetime.now(UTC), timedelta(days=1)
+    authority = make_authority(now, life)
+    leaf = make_leaf(authority, ("127.0.0.1",), now, life)
     made = Certificate(directory / "tls.crt", directory / "tls.key")
-    made.certificate.write_bytes(certificate.public_bytes(Encoding.PEM))
+    made.certificate.write_bytes(leaf.certificate + authority.certificate)
     made.key.touch(mode=0o600)
-    made.key.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    made.key.write_bytes(leaf.key)
     return made
 
 
