@@ -70,7 +70,7 @@ class Mutator:
             answer, outcome = self._answer(request, problems)
         except Exception as error:  # noqa: BLE001  fail-open: no fault of ours may stop a pod
             warning = "evencore failed inside and left this pod unchanged; its log says more"
-            answer = review.allowed(request.uid, [warning])
+            answer = review.allowed(request.uid, (warning,))
             outcome = Outcome("failed", request, error=error)
         self._tell(outcome, begin)
         return OK, answer
@@ -81,7 +81,7 @@ class Mutator:
             return review.allowed(uid), Outcome("passed", request)
         if problems:
             # Patching what we read only in part could harm what we did not read.
-            warnings = [f"evencore left this pod unchanged: {problem}" for problem in problems]
+            warnings = tuple(f"evencore left this pod unchanged: {each}" for each in problems)
             return review.allowed(uid, warnings), Outcome(
                 "unreadable", request, detail="; ".join(problems)
             )
@@ -93,7 +93,10 @@ class Mutator:
             answer = review.denied(uid, message, decision.warnings)
             return answer, Outcome("denied", request, decision)
         patch = operations(pod, decision)
-        warnings = [*decision.warnings, *[change.sentence for change in decision.changes]]
+        warnings = (
+            *decision.warnings,
+            *(decision.alignment.sentences if decision.alignment else ()),
+        )
         if not patch:
             return review.allowed(uid, warnings), Outcome("unchanged", request, decision)
         return review.patched(uid, patch, warnings), Outcome("patched", request, decision)

@@ -132,7 +132,7 @@ class Response(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True
     patch_type: str | None = None
     patch: bytes | None = None
     status: Status | None = None
-    warnings: list[str] = []
+    warnings: tuple[str, ...] = ()
 
 
 class Answer(Struct, frozen=True, gc=False, rename="camel"):
@@ -143,39 +143,40 @@ class Answer(Struct, frozen=True, gc=False, rename="camel"):
     kind: str = KIND
 
 
-def allowed(uid: str, warnings: Sequence[str] = ()) -> bytes:
+def allowed(uid: str, warnings: tuple[str, ...] = ()) -> bytes:
     """Answer: the object passes as it is."""
     return _encode(Answer(Response(uid, True, warnings=presentable(warnings))))
 
 
-def patched(uid: str, operations: Sequence[dict[str, Any]], warnings: Sequence[str] = ()) -> bytes:
+def patched(
+    uid: str, operations: Sequence[dict[str, Any]], warnings: tuple[str, ...] = ()
+) -> bytes:
     """Answer: the object passes with these JSON Patch operations, of which there must be some."""
     patch, shown = _encode(operations), presentable(warnings)
     return _encode(Answer(Response(uid, True, "JSONPatch", patch, None, shown)))
 
 
-def denied(uid: str, message: str, warnings: Sequence[str] = ()) -> bytes:
+def denied(uid: str, message: str, warnings: tuple[str, ...] = ()) -> bytes:
     """Answer: the object is refused; `message` is what its author reads."""
     response = Response(uid, False, status=Status(message), warnings=presentable(warnings))
     return _encode(Answer(response))
 
 
-def presentable(warnings: Sequence[str]) -> list[str]:
+@lru_cache(maxsize=1024)  # pods come in crowds that are alike, and so are their warnings
+def presentable(warnings: tuple[str, ...]) -> tuple[str, ...]:
     """Return at most 4 warnings of less than 120 bytes, without control characters.
 
     The API server cuts what is longer. What does not fit is counted in the last one.
     """
     if len(warnings) > MOST_WARNINGS:
         rest = len(warnings) - MOST_WARNINGS + 1
-        warnings = [*warnings[: MOST_WARNINGS - 1], f"evencore: {rest} more warnings, see its log"]
-    return [_shown(warning) for warning in warnings]
-
-
-@lru_cache(maxsize=1024)  # pods come in crowds that are alike, and so are their warnings
-def _shown(warning: str) -> str:
-    if warning.isprintable() and len(warning.encode()) < LONGEST_WARNING:
-        return warning
-    return cut(_printable(warning), LONGEST_WARNING)
+        warnings = (*warnings[: MOST_WARNINGS - 1], f"evencore: {rest} more warnings, see its log")
+    return tuple(
+        warning
+        if warning.isprintable() and len(warning.encode()) < LONGEST_WARNING
+        else cut(_printable(warning), LONGEST_WARNING)
+        for warning in warnings
+    )
 
 
 def _printable(text: str) -> str:

@@ -46,6 +46,7 @@ class Alignment(Struct, frozen=True, gc=False):
     warnings: tuple[str, ...]
     denials: tuple[str, ...]
     result: tuple[Asked, ...]
+    sentences: tuple[str, ...]  # one for each change
 
 
 def round_up(millis: int, width: int) -> int:
@@ -93,7 +94,14 @@ def align(
             warnings.append(f"cpu kept: {cpus(total)} for the pod {_above(maximum.pod)}")
             result = [one._replace(millis=one.container.cpu.request or 0) for one in result]
             changes = []
-    return Alignment(width, tuple(changes), tuple(warnings), tuple(denials), tuple(result))
+    return Alignment(
+        width,
+        tuple(changes),
+        tuple(warnings),
+        tuple(denials),
+        tuple(result),
+        tuple(change.sentence for change in changes),
+    )
 
 
 def as_it_is(

@@ -19,7 +19,7 @@ from evencore.domain.policy import CpuMode, OnRejection, TopologyMode
 from evencore.domain.text import cut, one_of, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from evencore.domain.policy import Policy
     from evencore.domain.resources import ContainerAmounts
@@ -44,18 +44,18 @@ class PodPolicy(Struct, frozen=True, gc=False):
             return (self.cpu,) * len(containers)
         return tuple(self.cpu_mode(container.name) for container in containers)
 
-    def keeps_all(self, containers: Iterable[str]) -> bool:
+    def keeps_all(self, containers: Sequence[ContainerAmounts]) -> bool:
         """Tell whether the CPU of every container is to be left alone."""
         if self.cpu is not CpuMode.KEEP and not self.cpu_of:
             return False
-        return all(self.cpu_mode(name) is CpuMode.KEEP for name in containers)
+        return all(mode is CpuMode.KEEP for mode in self.cpu_modes(containers))
 
 
 def policy_for(
     policy: Policy,
     pod: Mapping[str, str],
     namespace: Mapping[str, str],
-    containers: Collection[str],
+    containers: Sequence[ContainerAmounts],
 ) -> PodPolicy:
     """Lay a pod's annotations over its namespace's over the policy.
 
@@ -66,7 +66,7 @@ def policy_for(
     for place, written in (("namespace annotation", namespace), ("annotation", pod)):
         ours = [key for key in written if key.startswith(names.PREFIX)]
         if ours:
-            known = frozenset(containers)
+            known = frozenset(container.name for container in containers)
             result = _overlay(result, {key: written[key] for key in ours}, place, known)
     return result
 

@@ -69,17 +69,17 @@ def decide(
     if amounts.problems:
         return Decision(left_alone="; ".join(amounts.problems), warnings=amounts.problems)
     qos = qos_class(amounts)
-    containers = [container.name for container in amounts.containers]
     annotations = meta.annotations or {}
     if qos is not QoS.GUARANTEED:
         # Its author hears of a wrong annotation all the same: the pod may be Guaranteed one day.
-        wrong = policy_for(policy, annotations, {}, containers).warnings
+        wrong = policy_for(policy, annotations, {}, amounts.containers).warnings
         return Decision(qos, left_alone=_NOT_PINNED[qos], warnings=wrong)
     reason = not_alignable(amounts)
     if reason is not None:
         return Decision(qos, left_alone=reason, warnings=(reason,))
-    asked = policy_for(policy, annotations, _annotations_of(namespace, snapshot), containers)
-    if asked.keeps_all(containers):
+    of_namespace = _annotations_of(namespace, snapshot)
+    asked = policy_for(policy, annotations, of_namespace, amounts.containers)
+    if asked.keeps_all(amounts.containers):
         return Decision(qos, left_alone=f"{names.CPU} is {CpuMode.KEEP}", warnings=asked.warnings)
     return _align_and_place(Case(pod, spec, namespace, policy, snapshot, now), qos, amounts, asked)
 
@@ -108,8 +108,6 @@ def _align_and_place(case: Case, qos: QoS, amounts: PodAmounts, asked: PodPolicy
             need=fit.need,
         )
     placement = place(case, asked, fit)
-    sentences = [change.sentence for change in alignment.changes]
-    sentences += placement.sentences
     return Decision(
         qos,
         changes=alignment.changes,
@@ -121,7 +119,7 @@ def _align_and_place(case: Case, qos: QoS, amounts: PodAmounts, asked: PodPolicy
         warnings=asked.warnings + alignment.warnings + placement.warnings,
         alignment=alignment,
         need=fit.need,
-        sentences=tuple(sentences),
+        sentences=(*alignment.sentences, *placement.sentences),
     )
 
 
@@ -138,7 +136,7 @@ def let_go(case: Case, why: str, *, forced: bool) -> Decision:
         case.policy,
         case.pod.meta.annotations or {},
         _annotations_of(case.namespace, case.snapshot),
-        [container.name for container in amounts.containers],
+        amounts.containers,
     )
     fit = _fit_as_it_is(case, amounts, asked)
     placement = place_released(case, asked, fit, forced=forced)

@@ -152,7 +152,7 @@ def _pod(found: FoundPod, policy: Policy, surveyor: Surveyor, kubelets: Kubelets
         policy,
         pod.meta.annotations or {},
         _annotations(snapshot.namespaces.get(found.namespace)),
-        [container.name for container in amounts.containers],
+        amounts.containers,
     )
     reason = decision.left_alone or decision.denial or ""
     nodes = surveyor.survey(pod, found.namespace, decision)

@@ -6,7 +6,12 @@ import pytest
 
 from evencore.domain.annotations import PodPolicy, policy_for
 from evencore.domain.policy import CpuMode, OnRejection, Policy, TopologyMode
+from evencore.domain.resources import Amount, ContainerAmounts, Kind
 
+CONTAINERS = [
+    ContainerAmounts(name, Kind.APP, position, Amount(None, None), Amount(None, None))
+    for position, name in enumerate(("app", "log"))
+]
 CPU = "evencore.io/cpu"
 OF_APP = "evencore.io/cpu.app"
 
@@ -14,7 +19,7 @@ OF_APP = "evencore.io/cpu.app"
 def _for(
     pod: dict[str, str], namespace: dict[str, str] | None = None, policy: Policy | None = None
 ) -> PodPolicy:
-    return policy_for(policy or Policy(), pod, namespace or {}, ["app", "log"])
+    return policy_for(policy or Policy(), pod, namespace or {}, CONTAINERS)
 
 
 PRECEDENCE = {

@@ -35,7 +35,7 @@ def test_patched_brings_patch_and_type_together() -> None:
 
 
 def test_denied_carries_what_the_author_reads() -> None:
-    found = response(denied("u-1", "evencore: 3 → 2 or 4", ["also"]))
+    found = response(denied("u-1", "evencore: 3 → 2 or 4", ("also",)))
     assert found == {
         "uid": "u-1",
         "allowed": False,
@@ -60,11 +60,11 @@ def test_denied_carries_what_the_author_reads() -> None:
     ],
 )
 def test_warnings_fit_what_the_api_server_shows(warnings: list[str], want: list[str]) -> None:
-    assert presentable(warnings) == want
+    assert presentable(tuple(warnings)) == tuple(want)
 
 
 def test_an_empty_list_of_warnings_is_left_out() -> None:
-    assert "warnings" not in response(allowed("u-1", []))
+    assert "warnings" not in response(allowed("u-1", ()))
 
 
 def test_numbers_keep_their_digits() -> None:
