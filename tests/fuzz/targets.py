@@ -72,7 +72,7 @@ def mutate(data: bytes) -> None:
         return
     assert status == 200
     assert outcome.request is not None
-    sent = json.loads(data)
+    sent = json.loads(data.decode(errors="replace"))  # as API servers do
     check_envelope(answer, outcome.request.uid)
     uid = sent["request"]["uid"]
     assert uid == outcome.request.uid or isinstance(uid, float), "a number keeps its text"
