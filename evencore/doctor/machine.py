@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import UTC
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from evencore.machine import API_VERSION, Object, moment
 
 if TYPE_CHECKING:
     from evencore.doctor.report import Report
 
-API_VERSION: Final = "evencore.io/v1"
 _STATUS: Final = ("healthy", "findings", "unknown")
 
 
-def to_dict(report: Report) -> dict[str, Any]:
+def to_dict(report: Report) -> Object:
     """Return the report as what JSON can hold. Keys are always there, null or empty if nothing."""
     return {
         "apiVersion": API_VERSION,
         "kind": "Diagnosis",
-        "asOf": report.now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        "asOf": moment(report.now),
         "status": _STATUS[report.status],
         "checks": report.checked,
         "webhookCalled": report.called,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
+from evencore.machine import API_VERSION, Object, moment
 from evencore.standing.verdicts import Admitted, Refused, Unsure
 
 if TYPE_CHECKING:
@@ -13,18 +14,13 @@ if TYPE_CHECKING:
     from evencore.explain.now import Now
     from evencore.explain.report import PodReport, Report
 
-API_VERSION: Final = "evencore.io/v1"
-KIND: Final = "Explanation"
-
-Object = dict[str, Any]
-
 
 def to_dict(report: Report) -> Object:
     """Return the report as what JSON and YAML can hold. Keys are always there, null if empty."""
     return {
         "apiVersion": API_VERSION,
-        "kind": KIND,
-        "asOf": report.now.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        "kind": "Explanation",
+        "asOf": moment(report.now),
         "nodes": {"known": report.nodes, "withoutFacts": report.nodes_unknown},
         "pods": [_pod(pod) for pod in report.pods],
         "passedOver": [

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
+
+from evencore.machine import API_VERSION, Object, moment
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from evencore.domain.learnt import Witness
     from evencore.nodes.report import Fact, NodeReport, Report
-
-API_VERSION: Final = "evencore.io/v1"
-
-Object = dict[str, Any]
 
 
 def to_dict(report: Report) -> Object:
@@ -21,7 +16,7 @@ def to_dict(report: Report) -> Object:
     return {
         "apiVersion": API_VERSION,
         "kind": "Nodes",
-        "asOf": _time(report.now),
+        "asOf": moment(report.now),
         "nodes": [_node(one) for one in report.nodes],
         "problems": list(report.problems),
         "notes": list(report.notes),
@@ -50,11 +45,11 @@ def _node(one: NodeReport) -> Object:
             "topologyAffinity": _witness(one.learnt.strict),
         },
         "exclusiveCpus": {"pods": one.in_use.pods, "asked": one.in_use.cpus, "room": one.room},
-        "roomSince": _time(one.room_since),
+        "roomSince": moment(one.room_since),
         "rejections": {
             "lastHour": sum(one.rejections.values()),
             "reasons": dict(one.rejections),
-            "last": _time(one.last_rejection),
+            "last": moment(one.last_rejection),
         },
         "problems": list(one.problems),
     }
@@ -67,10 +62,4 @@ def _fact(fact: Fact | None) -> Object | None:
 def _witness(witness: Witness | None) -> Object | None:
     if witness is None:
         return None
-    return {"value": witness.width, "pod": witness.pod, "at": _time(witness.at)}
-
-
-def _time(at: datetime | None) -> str | None:
-    if at is None:
-        return None
-    return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return {"value": witness.width, "pod": witness.pod, "at": moment(witness.at)}

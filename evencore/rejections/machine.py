@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
+
+from evencore.machine import API_VERSION, Object, moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,17 +13,13 @@ if TYPE_CHECKING:
     from evencore.rejections.listing import RejectedPod
     from evencore.rejections.report import OwnerReport, Report
 
-API_VERSION: Final = "evencore.io/v1"
-
-Object = dict[str, Any]
-
 
 def to_dict(report: Report) -> Object:
     """Return the report as what JSON can hold. Keys are always there, null or empty if nothing."""
     return {
         "apiVersion": API_VERSION,
         "kind": "Rejections",
-        "asOf": _time(report.now),
+        "asOf": moment(report.now),
         "owners": [_owner(one) for one in report.owners],
         "manual": [pod_to_dict(pod) for pod in report.manual],
         "notes": list(report.notes),
@@ -34,7 +31,7 @@ def pods_to_dict(pods: Sequence[RejectedPod], now: datetime) -> Object:
     return {
         "apiVersion": API_VERSION,
         "kind": "RejectedPods",
-        "asOf": _time(now),
+        "asOf": moment(now),
         "pods": [pod_to_dict(pod) for pod in pods],
     }
 
@@ -48,7 +45,7 @@ def pod_to_dict(pod: RejectedPod) -> Object:
         "node": pod.node or None,
         "reason": pod.reason,
         "owner": pod.owner or None,
-        "at": _time(pod.at),
+        "at": moment(pod.at),
         "kept": pod.kept,
         "action": pod.action,
     }
@@ -66,14 +63,14 @@ def _owner(one: OwnerReport) -> Object:
         "takesPart": one.prospect.takes_part,
         "rejections": one.rejections,
         "fromEvents": one.from_events,
-        "since": _time(one.since),
-        "last": _time(one.last),
+        "since": moment(one.since),
+        "last": moment(one.last),
         "nodes": dict(one.nodes),
         "reasons": dict(one.reasons),
         "excluded": [
             {
                 "node": e.node,
-                "until": _time(e.until),
+                "until": moment(e.until),
                 "reason": e.reason,
                 "rejections": e.rejections,
             }
@@ -85,11 +82,5 @@ def _owner(one: OwnerReport) -> Object:
         "running": len(flock.admitted),
         "cleaned": one.cleaned,
         "next": one.prospect.sentence,
-        "nextAt": _time(one.prospect.when),
+        "nextAt": moment(one.prospect.when),
     }
-
-
-def _time(at: datetime | None) -> str | None:
-    if at is None:
-        return None
-    return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
+
+from evencore.machine import API_VERSION, Object, moment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -11,19 +12,13 @@ if TYPE_CHECKING:
     from evencore.simulation.placing import Fate
     from evencore.simulation.report import NodeReport, Report, Workload
 
-API_VERSION: Final = "evencore.io/v1"
-KIND: Final = "Simulation"
-
-Object = dict[str, Any]
-
 
 def to_dict(report: Report) -> Object:
     """Return the report as what JSON can hold. Keys are always there, null or empty if nothing."""
-    at = report.now.astimezone(UTC).isoformat(timespec="seconds")
     return {
         "apiVersion": API_VERSION,
-        "kind": KIND,
-        "asOf": at.replace("+00:00", "Z"),
+        "kind": "Simulation",
+        "asOf": moment(report.now),
         "evencore": report.evencore,
         "outcomes": _outcomes(report.outcomes),
         "workloads": [_workload(one) for one in report.workloads],

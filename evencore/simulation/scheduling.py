@@ -14,6 +14,7 @@ from evencore.domain.objects import map_at, text_at
 from evencore.domain.quantity import QuantityError
 from evencore.domain.resources import CPU, MEMORY
 from evencore.domain.selectors import matches
+from evencore.domain.taints import tolerates
 from evencore.standing.asked import PODS, amounts_of, kinds, requested
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Room:
         for taint in self.taints:
             if text_at(taint, "effect") == "PreferNoSchedule" or (daemon and taint is _CORDONED):
                 continue
-            if not any(_tolerates(one, taint) for one in tolerations):
+            if not any(tolerates(one, taint) for one in tolerations):
                 if taint is _CORDONED:
                     return "node(s) were unschedulable"
                 return "node(s) had untolerated taint(s)"
@@ -139,15 +140,3 @@ def rooms_of(nodes: Iterable[Object], bound: Mapping[str, Sequence[Asked]]) -> d
 
 def _maps(value: object) -> list[Object]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def _tolerates(toleration: Object, taint: Object) -> bool:
-    """Tell whether a toleration covers a taint: an empty key or effect covers every one."""
-    if toleration.get("effect") not in (None, "", taint.get("effect")):
-        return False
-    if toleration.get("key") not in (None, "", taint.get("key")):
-        return False
-    if toleration.get("operator") == "Exists":
-        return True
-    same = (toleration.get("value") or "") == (taint.get("value") or "")
-    return bool(toleration.get("key")) and same

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from evencore.domain import selectors
+from evencore.domain.taints import tolerates
 from evencore.domain.views import PodSpec, read
 from simulator.controllers import pods as rules
 from simulator.objects import copy, dig
-from simulator.scheduler.filters import tolerates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

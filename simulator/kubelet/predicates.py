@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from evencore.domain.selectors import matches
+from evencore.domain.taints import tolerates
 from simulator.kubelet.model import Rejected
 from simulator.objects import dig
 from simulator.requests import of_pod
 from simulator.requests import read as amounts
 from simulator.rules.new_pods import spec_of
-from simulator.scheduler.filters import NO_MATCH, tolerates
+from simulator.scheduler.filters import NO_MATCH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from evencore.domain.taints import tolerates
 from simulator.clock import timestamp
 from simulator.objects import dig
-from simulator.scheduler.filters import tolerates
 
 if TYPE_CHECKING:
     from simulator.objects import Object

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evencore.domain.selectors import matches
+from evencore.domain.taints import tolerates
 from simulator.scheduler.rooms import PODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulator.objects import Object
     from simulator.scheduler.rooms import Room
     from simulator.scheduler.wishes import Wishes
 
@@ -93,15 +93,3 @@ _CHECKS: Final[dict[str, Callable[[Wishes, Room], Refusal | None]]] = {
     AFFINITY: _affinity,
     FIT: _fit,
 }
-
-
-def tolerates(toleration: Object, taint: Object) -> bool:
-    """Tell whether a toleration covers a taint: an empty key or effect covers every one."""
-    if toleration.get("effect") not in (None, "", taint.get("effect")):
-        return False
-    if toleration.get("key") not in (None, "", taint.get("key")):
-        return False
-    if toleration.get("operator") == "Exists":
-        return True
-    same = (toleration.get("value") or "") == (taint.get("value") or "")
-    return bool(toleration.get("key")) and same

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evencore.domain.selectors import term_matches
-from simulator.scheduler.filters import tolerates
+from evencore.domain.taints import tolerates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

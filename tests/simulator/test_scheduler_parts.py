@@ -12,7 +12,7 @@ from simulator.chance import Chance
 from simulator.resources import PODS
 from simulator.rules.defaults import defaulted
 from simulator.scheduler.choice import choose, enough
-from simulator.scheduler.filters import refusal, tolerates
+from simulator.scheduler.filters import refusal
 from simulator.scheduler.queue import Entry, Queue
 from simulator.scheduler.rooms import Room
 from simulator.scheduler.wishes import Wishes, wishes_of
@@ -87,21 +87,6 @@ def test_terms_are_alternatives_and_the_selector_comes_on_top() -> None:
 
 
 TAINT = {"key": "a", "value": "b", "effect": "NoSchedule"}
-TOLERATIONS = {
-    "the same": ({"key": "a", "operator": "Equal", "value": "b", "effect": "NoSchedule"}, True),
-    "no operator": ({"key": "a", "value": "b"}, True),
-    "another value": ({"key": "a", "value": "c"}, False),
-    "any value": ({"key": "a", "operator": "Exists"}, True),
-    "another effect": ({"key": "a", "operator": "Exists", "effect": "NoExecute"}, False),
-    "everything": ({"operator": "Exists"}, True),
-    "another key": ({"key": "c", "operator": "Exists"}, False),
-    "nothing at all": ({}, False),
-}
-
-
-@pytest.mark.parametrize(("toleration", "want"), TOLERATIONS.values(), ids=TOLERATIONS)
-def test_tolerations(toleration: dict[str, Any], want: bool) -> None:  # noqa: FBT001  a table
-    assert tolerates(toleration, TAINT) is want
 
 
 def test_a_taint_that_only_prefers_keeps_nobody_away() -> None:
