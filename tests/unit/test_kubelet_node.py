@@ -10,9 +10,11 @@ from kubelet_builders import machine, pod
 from evencore.domain.kubelet import config as names
 from evencore.domain.kubelet import cpuset
 from evencore.domain.kubelet.config import Config
+from evencore.domain.kubelet.machine import Core, Machine
 from evencore.domain.kubelet.managers import Admitted, Rejected
 from evencore.domain.kubelet.node import Node
 from evencore.domain.kubelet.pod import pod_of
+from evencore.domain.kubelet.refusals import StartError
 from evencore.domain.qos import QoS
 from evencore.domain.resources import read_amounts
 from evencore.domain.views import PodSpec, read
@@ -169,3 +171,17 @@ def test_no_cpu_has_two_pods_and_all_come_back(
     for uid in running:
         node.remove(uid)
     assert node.free() == {0: 6, 1: 8}
+
+
+def test_a_kubelet_does_not_come_back_with_a_cpu_that_two_pods_have() -> None:
+    """With one sibling offline a core is taken with a thread that somebody has."""
+    lame = Machine((Core(0, 0, None, (0,)), Core(0, 0, None, (1, 4)), Core(0, 0, None, (2, 5))))
+    node = Node(lame, Config(reserved_cpus=1))
+    node.admit(pod("a", "1 1Gi"))
+    second = node.admit(pod("b", "2 1Gi"))
+    assert isinstance(second, Admitted)
+    assert cpuset.show(second.cpusets["c0"]) == "1,4"
+    node.remove("a")
+    overlap = 'pod: b, container: c0 cpuset: "1,4" overlaps with default cpuset "0-2,5"'
+    with pytest.raises(StartError, match=overlap):
+        node.restart()

@@ -153,6 +153,7 @@ class StaticPolicy:
             if self.held:
                 raise StartError("default cpuset cannot be empty")
             self.shared = self._known
+        self._check_books()
         found = self.shared
         for own in (*self.pod_sets.values(), *(s for h in self.held.values() for s in h.values())):
             found |= own
@@ -161,6 +162,28 @@ class StaticPolicy:
                 f'current set of available CPUs "{cpuset.show(self._known)}" '
                 f'doesn\'t match with CPUs in state "{cpuset.show(found)}"'
             )
+
+    def _check_books(self) -> None:
+        """Refuse a state file in which two pods, or a pod and the shared pool, have a CPU.
+
+        Only cores that were taken with a thread that somebody had lead to that: see `accumulator`.
+        """
+        shared = cpuset.show(self.shared)
+        if self._known & self.reserved != self.shared & self.reserved:
+            if self._known & self.reserved:
+                which = f'not all reserved cpus: "{cpuset.show(self.reserved)}"'
+            else:
+                which = (
+                    f'some of strictly reserved cpus: "{cpuset.show(self.reserved & self.shared)}"'
+                )
+            raise StartError(f'{which} are present in defaultCpuSet: "{shared}"')
+        for uid, held in self.held.items():
+            for container, own in held.items():
+                if own & self.shared:
+                    raise StartError(
+                        f"pod: {uid}, container: {container} "
+                        f'cpuset: "{cpuset.show(own)}" overlaps with default cpuset "{shared}"'
+                    )
 
     def _check_budget(self, pod: Pod) -> None:
         parts = [(one.kind, self.wanted(pod, one)) for one in pod.containers]
