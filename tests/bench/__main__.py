@@ -22,7 +22,7 @@ from .plan import QUICK, Plan
 from .progress import clear, note
 from .reviews import SIZES
 from .servers import EVENCORE, FLASK, GO, NAMES, Place
-from .snapshot import write_snapshot
+from .snapshot import REJECTIONS, write_snapshot
 
 Facts = dict[str, str]
 """What -> how it is told, in this order."""
@@ -51,7 +51,7 @@ class Listed(click.ParamType):
     "--servers", "names", type=Listed(click.Choice(NAMES)), help="[default: evencore,go,flask]"
 )
 @click.option("--subject", default="", help="Another evencore, e.g. that of another checkout.")
-@click.option("--nodes", type=click.IntRange(0), default=200, show_default=True)
+@click.option("--nodes", type=click.IntRange(0), default=5000, show_default=True)
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text")
 def main(
     *,
@@ -98,7 +98,7 @@ def run(plan: Plan, names: list[str], subject: str, nodes: int) -> tuple[Facts, 
         figures = measure(plan.points(), started, load)
     facts = _facts(names, place.cores)
     if EVENCORE in names:
-        facts["nodes"] = f"{nodes} nodes"
+        facts["nodes"] = f"{nodes:,} nodes, {REJECTIONS:,} rejections"
     facts["rounds"] = f"{plan.rounds} x {plan.seconds} s"
     counts = ", ".join(f"{count} by {name}" for name, count in operations.items())
     facts["operations"] = f"patch operations: {counts}"

@@ -6,6 +6,7 @@ operations as the yardsticks give and no node affinity on top.
 """
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,20 @@ _CONTAINER_CPUS = ("22", "22", "22", "14", "6")
 """Largest aligned request per node, repeated over the nodes: most are big, some are smaller."""
 
 
+REJECTIONS = 2_000
+"""Failed pods, of as many owners as a bad hour of a large cluster has; none is that of the reviews,
+which a node affinity more would make incomparable."""
+
+_OWNERS = 50
+
+
 def write_snapshot(path: Path, nodes: int) -> None:
-    """Write a List of `nodes` nodes and the namespace of the reviews to `path`."""
-    items = [_namespace("capture"), *(_node(number) for number in range(nodes))]
+    """Write a List of `nodes` nodes, the namespace of the reviews and rejected pods to `path`."""
+    items = [
+        _namespace("capture"),
+        *(_node(number) for number in range(nodes)),
+        *(_rejected(number, nodes) for number in range(REJECTIONS if nodes else 0)),
+    ]
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
 
 
@@ -27,6 +39,38 @@ def _namespace(name: str) -> dict[str, Any]:
         "kind": "Namespace",
         "metadata": {"name": name, "labels": labels},
         "status": {"phase": "Active"},
+    }
+
+
+def _rejected(number: int, nodes: int) -> dict[str, Any]:
+    """Return a pod that its kubelet rejected a moment ago."""
+    owner = f"looping-{number % _OWNERS}"
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": f"{owner}-{number:05d}",
+            "namespace": "capture",
+            "uid": f"rejected-{number}",
+            "creationTimestamp": now,
+            "ownerReferences": [
+                {
+                    "apiVersion": "apps/v1",
+                    "kind": "ReplicaSet",
+                    "name": owner,
+                    "uid": owner,
+                    "controller": True,
+                }
+            ],
+        },
+        "spec": {"nodeName": f"node-{number % nodes:04d}"},
+        "status": {
+            "phase": "Failed",
+            "reason": "TopologyAffinityError",
+            "message": "Pod Resources cannot be allocated with Topology locality",
+            "startTime": now,
+        },
     }
 
 
