@@ -18,20 +18,21 @@ import sys
 import time
 from http import HTTPStatus
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from simulator import tls
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from simulator.demo.worlds import World
     from simulator.objects import Object
 
 _EVENCORE: Final = str(Path(sys.executable).with_name("evencore"))
 _NAMESPACE: Final = "evencore-system"
-_TAKES_PART: Final = {"evencore.io/admission": "enabled"}
+_TAKES_PART: Final = MappingProxyType({"evencore.io/admission": "enabled"})
 _LARGEST: Final = "evencore.io/max-container-cpus"
 _START_S: Final = 30.0
 _STOP_S: Final = 5.0
@@ -139,7 +140,8 @@ def companions(
                     f"evencore is not ready after {_START_S:.0f} s. "
                     f"{webhook.tail()}\n{controller.tail()}"
                 )
-        world.make(_configuration(port, issued.ca), *map(_taking_part, namespaces))
+        url = f"https://127.0.0.1:{port}/mutate"
+        world.make(configuration("evencore", url, issued.ca), *map(_taking_part, namespaces))
         yield both
 
 
@@ -167,7 +169,8 @@ def _taking_part(namespace: str) -> Object:
     return _namespace(namespace, **_TAKES_PART)
 
 
-def _configuration(port: int, ca: str) -> Object:
+def configuration(name: str, url: str, ca: str, labels: Mapping[str, str] = _TAKES_PART) -> Object:
+    """Have the API server call a webhook at `url` for new pods of namespaces with these labels."""
     rule = {
         "operations": ["CREATE"],
         "apiGroups": [""],
@@ -181,16 +184,13 @@ def _configuration(port: int, ca: str) -> Object:
         "failurePolicy": "Ignore",
         "reinvocationPolicy": "IfNeeded",
         "timeoutSeconds": 3,
-        "clientConfig": {
-            "url": f"https://127.0.0.1:{port}/mutate",
-            "caBundle": base64.b64encode(ca.encode()).decode(),
-        },
-        "namespaceSelector": {"matchLabels": _TAKES_PART},
+        "clientConfig": {"url": url, "caBundle": base64.b64encode(ca.encode()).decode()},
+        "namespaceSelector": {"matchLabels": dict(labels)},
         "rules": [rule],
     }
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "MutatingWebhookConfiguration",
-        "metadata": {"name": "evencore"},
+        "metadata": {"name": name},
         "webhooks": [hook],
     }

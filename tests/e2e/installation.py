@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING, Any, Final
 
 from evencore.domain import names
 from evencore.domain.policy import Policy
+from simulator.demo import companions
 
 if TYPE_CHECKING:
     from e2e.api import Object
@@ -38,26 +38,5 @@ def namespace(name: str, run: str, **labels: str) -> Object:
 
 def configuration(name: str, run: str, url: str, authority: str) -> Object:
     """Have the API server call a webhook at `url` for the namespaces of this run that take part."""
-    rule = {
-        "operations": ["CREATE"],
-        "apiGroups": [""],
-        "apiVersions": ["v1"],
-        "resources": ["pods"],
-    }
-    hook = {
-        "name": "pods.evencore.io",
-        "admissionReviewVersions": ["v1"],
-        "sideEffects": "None",
-        "failurePolicy": "Ignore",
-        "reinvocationPolicy": "IfNeeded",
-        "timeoutSeconds": 3,
-        "clientConfig": {"url": url, "caBundle": base64.b64encode(authority.encode()).decode()},
-        "namespaceSelector": {"matchLabels": {names.ADMISSION: names.ENABLED, RUN: run}},
-        "rules": [rule],
-    }
-    return {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "MutatingWebhookConfiguration",
-        "metadata": {"name": name},
-        "webhooks": [hook],
-    }
+    labels = {names.ADMISSION: names.ENABLED, RUN: run}
+    return companions.configuration(name, url, authority, labels)
