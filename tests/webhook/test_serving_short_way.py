@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +15,7 @@ from webhook.connection import LARGEST_SHORT_BODY
 from webhook.heads import LONGEST_HEAD, MOST_HEADS, Head, Heads, head_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
 REVIEW = b'{"request": {"uid": "705ab4f5"}}'
 
