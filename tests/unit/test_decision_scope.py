@@ -137,6 +137,7 @@ CHANGED: dict[str, Pod] = {
     "Windows as one of two systems": odd().required(
         labels(expression("kubernetes.io/os", "In", "windows", "linux"))
     ),
+    "affinity without a term": odd().required(),
     "not Windows": odd().required(labels(expression("kubernetes.io/os", "NotIn", "windows"))),
     "a label that opts in": odd().label("evencore.io/admission", "enabled"),
     "an opt-out written as an annotation": odd().annotate("evencore.io/admission", "disabled"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from evencore.domain.quantity import QuantityError, format_millis, parse_millis, parse_nanos
@@ -50,6 +52,19 @@ ONE = 10**9
 )
 def test_what_is_a_quantity_is_read_exactly(written: object, want: int) -> None:
     assert parse_nanos(written) == want
+
+
+@pytest.mark.parametrize(
+    ("suffixes", "base"),
+    [
+        (("n", "u", "m", "", "k", "M", "G", "T", "P", "E"), 1000),
+        (("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), 1024),
+    ],
+    ids=["decimal", "binary"],
+)
+def test_each_suffix_is_so_many_times_the_one_before(suffixes: tuple[str, ...], base: int) -> None:
+    one = [parse_nanos(f"1{suffix}") for suffix in suffixes]
+    assert [after // before for before, after in pairwise(one)] == [base] * (len(one) - 1)
 
 
 @pytest.mark.parametrize(

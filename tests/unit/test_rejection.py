@@ -10,7 +10,7 @@ import pytest
 import yaml
 from builders import NOW, Pod, failed, pod
 
-from evencore.domain.rejection import Kind, Rejection, classify, rejection_of
+from evencore.domain.rejection import Kind, Rejection, classify, named_width, rejection_of
 
 SMT = "SMTAlignmentError"
 UNEXPECTED = "UnexpectedAdmissionError"
@@ -234,3 +234,18 @@ def test_the_uid_of_somebody_elses_owner_tells_nothing_of_it() -> None:
     assert theirs is not None
     assert forged is not None
     assert theirs.owner != forged.owner
+
+
+@pytest.mark.parametrize(
+    ("text", "width"),
+    [
+        ("requested 3 cpus not multiple cpus per core = 2", 2),
+        ("available physical CPUs = 2, requested CPUs = 4, CPUs per core = 4", 4),
+        ("requested 4 cpus not multiple cpus per core = 3", None),
+        ("requested 4 cpus not multiple cpus per core = 0", None),
+        ("requested 3 cpus", None),
+        (None, None),
+    ],
+)
+def test_only_widths_that_exist_are_learnt_from_a_text(text: str | None, width: int | None) -> None:
+    assert named_width(text) == width
