@@ -62,6 +62,13 @@ soak: install ## Play random stories of a cluster; SEED=n STORIES=n MINUTES=n (o
 fuzz: .venv/fuzz ## Look for inputs that break a promise, guided by coverage; TARGET=t SECONDS=n FILE=crash
 	PYTHONPATH=tests:tests/support $(BIN)/python -m fuzz --seconds $(or $(SECONDS),30) $(TARGET) $(FILE)
 
+audit: .venv/audit ## Ask PyPI's advisories about what goes into the image: 1 a hole, 3 nobody to ask
+	$(BIN)/python .ci/audit.py
+
+.venv/audit: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group audit
+	@touch $@
+
 .venv/fuzz: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group fuzz
 	@touch $@
