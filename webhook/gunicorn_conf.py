@@ -12,6 +12,7 @@ import math
 import os
 import signal
 import ssl
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,10 @@ logger = logging.getLogger(__name__)
 
 # In memory: a heartbeat file on a slow disk has stalled workers.
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - gunicorn makes an unguessable file there, unlinked at once
+
+SWITCH_S = 0.0005
+"""How long a thread that reads the cluster may go on while an admission waits for the interpreter;
+Python's own 5 ms are longer than all that an admission takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,6 +158,7 @@ class Server(BaseApplication):  # type: ignore[misc] # gunicorn has no types
         # admissions for tens of milliseconds.
         gc.collect()
         gc.freeze()
+        sys.setswitchinterval(SWITCH_S)
         return self._served.app
 
     def draining(self) -> None:

@@ -16,6 +16,8 @@ from evencore.kube.crowds import Growing
 from evencore.kube.errors import Unreadable
 
 if TYPE_CHECKING:
+    from threading import Lock
+
     from evencore.kube.client import Client
     from evencore.kube.crowds import Crowd
     from evencore.kube.decoding import Decoder
@@ -26,20 +28,25 @@ T = TypeVar("T")
 
 
 class Listing(Generic[T]):
-    """One list of `resource` in pages of `page_size`. Throw it away when it is complete or 410."""
+    """One list of `resource` in pages of `page_size`. Throw it away when it is complete or 410.
 
-    def __init__(
+    A page is decoded when it is our `turn`.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917  what a list is made of
         self,
         client: Client,
         resource: Resource,
         decoder: Decoder[T],
         page_size: int,
+        turn: Lock,
         crowd: Crowd | None = None,
     ) -> None:
         self._client = client
         self._resource = resource
         self._decoder = decoder
         self._page_size = page_size
+        self._turn = turn
         self._token = ""
         self._objects: Growing[T] = Growing(crowd)
         self.version = ""
@@ -61,7 +68,9 @@ class Listing(Generic[T]):
             query.append(("continue", self._token))
         reply = self._client.get(self._resource.path, query, accept=self._resource.list_accept)
         with lifeline.holding(reply):
-            page = self._decoder.page(reply.read(), reply.call)
+            body = reply.read()
+        with self._turn:
+            page = self._decoder.page(body, reply.call)
         if page.token and page.token == self._token:
             raise Unreadable(
                 f"{reply.call} was answered with the same page twice: {Unreadable.advice}"

@@ -110,10 +110,11 @@ class Reflector(Generic[T]):
 
     Objects are decoded into `view`; `keep` makes of that what the handler gets (`decoding`).
     `on_synced` is called once, in that thread, after the first complete list; `synced` is set
-    just before. `random` returns a number in [0, 1).
+    just before. `random` returns a number in [0, 1). `turn`: shared by reflectors that take their
+    lists in one after the other; see `source`.
     """
 
-    def __init__(  # noqa: PLR0913  the last six have defaults
+    def __init__(  # noqa: PLR0913  the last seven have defaults
         self,
         client: Client,
         resource: Resource,
@@ -126,10 +127,12 @@ class Reflector(Generic[T]):
         rules: Rules | None = None,
         clock: Clock | None = None,
         random: Callable[[], float] = _random.random,
+        turn: threading.Lock | None = None,
     ) -> None:
         self._client = client
         self._resource = resource
         self._handler = handler
+        self._turn_to_list = turn or threading.Lock()
         self._crowd = crowd
         self._on_synced = on_synced
         self._rules = rules or Rules()
@@ -207,7 +210,12 @@ class Reflector(Generic[T]):
         if self._listing is None:
             self._stats.lists += 1
             self._listing = Listing(
-                self._client, self._resource, self._decoder, self._rules.page_size, self._crowd
+                self._client,
+                self._resource,
+                self._decoder,
+                self._rules.page_size,
+                self._turn_to_list,
+                self._crowd,
             )
         self._pace.spend(self._clock.now())
         complete = self._listing.step(lifeline)
@@ -215,7 +223,8 @@ class Reflector(Generic[T]):
         if not complete:
             return
         listing, self._listing = self._listing, None
-        self._handler.replace(listing.objects)
+        with self._turn_to_list:
+            self._handler.replace(listing.objects)
         self._version, self._refusals = listing.version, 0
         if not self.synced.is_set():
             self.synced.set()

@@ -72,8 +72,11 @@ class Listener(Protocol):
 class ClusterSource:
     """Mirrors `kinds` (name → Kind), each in a daemon thread. Start it once.
 
-    `listener` must be quick: the events of its kind wait for it. If it raises, that is logged
-    and the objects are kept all the same.
+    `listener` must be quick: the events of its kind wait for it, and so do the lists of all kinds.
+    If it raises, that is logged and the objects are kept all the same.
+
+    Lists are taken in one after the other. Together they would be no quicker, for there is one
+    interpreter lock; and who answers admissions beside them would wait for each of them in turn.
     """
 
     def __init__(  # noqa: PLR0913  the last four have defaults
@@ -94,6 +97,7 @@ class ClusterSource:
         self._stores: dict[str, Store[Any]] = {}
         self._reflectors: dict[str, Reflector[Any]] = {}
         self._threads: list[threading.Thread] = []
+        turn = threading.Lock()
         for name, kind in kinds.items():
             store = self._stores[name] = Store(self._telling(name), kind.crowd)
             self._reflectors[name] = Reflector(
@@ -107,6 +111,7 @@ class ClusterSource:
                 rules=kind.rules,
                 clock=clock or SystemClock(),
                 random=random,
+                turn=turn,
             )
         self._needed = {
             name: one for name, one in self._reflectors.items() if not kinds[name].resource.optional

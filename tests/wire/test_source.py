@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 import time
 from contextlib import contextmanager
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -33,6 +35,8 @@ from evencore.kube.source import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from evencore.kube.resource import Resource
 
 KINDS = {
     "nodes": Kind(NODES, Thing),
@@ -245,6 +249,29 @@ def test_a_source_is_started_once_and_knows_its_kinds(server: ScriptedServer) ->
             source.start()
         with pytest.raises(KeyError):
             source.objects("pods")
+
+
+def test_lists_are_taken_in_one_after_the_other(server: ScriptedServer) -> None:
+    """As threads would take turns many times within a page, if they could."""
+    turns: list[str] = []
+    for resource in (NODES, NAMESPACES, LIMIT_RANGES):
+        server.script(resource.path, a_list([thing(f"t{n}") for n in range(2000)], 4))
+
+    def kind(name: str, resource: Resource) -> Kind:
+        return Kind(resource, Thing, keep=lambda it: turns.append(name) or it)
+
+    kinds = {r.path: kind(r.path, r) for r in (NODES, NAMESPACES, LIMIT_RANGES)}
+    source = ClusterSource(client := client_of(server), kinds)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        source.start()
+        assert source.wait_synced(PATIENCE_S) == []
+    finally:
+        sys.setswitchinterval(before)
+        source.stop()
+        client.close()
+    assert [len(list(of_one)) for _, of_one in groupby(turns)] == [2000, 2000, 2000]
 
 
 def test_metadata_alone_will_do(server: ScriptedServer) -> None:
