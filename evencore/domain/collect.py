@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from evencore.domain.event_views import EventView
 from evencore.domain.events import kubelet_start_in, rejection_in, told
-from evencore.domain.evidence import SETTLE, Ledger
+from evencore.domain.ledger import SETTLE, Ledger
 from evencore.domain.objects import items_of
 from evencore.domain.rejection import rejection_of
 from evencore.domain.snapshot import Nodes, Snapshot, maxima

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from evencore.domain.evidence import Ledger
+from evencore.domain.ledger import Ledger
 from evencore.domain.quantity import QuantityError, parse_millis
 from evencore.domain.resources import CPU
 from evencore.domain.selectors import NodeIndex

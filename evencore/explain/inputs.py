@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evencore.domain.collect import Collected, collect, flatten
 from evencore.domain.defaulting import defaulted
-from evencore.domain.evidence import SETTLE
+from evencore.domain.ledger import SETTLE
 from evencore.domain.manifests import FoundPod, Manifests, Source, find_pods
 from evencore.domain.objects import map_at, text_at
 from evencore.domain.resources import read_amounts

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from evencore.domain.evidence import Ledger
+    from evencore.domain.ledger import Ledger
 
 _log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from controller.state import Newcomer, Owner, owner_and_key, owner_of
 from evencore.domain import names
 from evencore.domain.events import kubelet_start_in, rejection_in, told
-from evencore.domain.evidence import Ledger
+from evencore.domain.ledger import Ledger
 from evencore.domain.rejection import (
     Kind,
     Rejection,

@@ -9,7 +9,7 @@ import msgspec
 
 from controller.state import State, is_steered, owner_and_key
 from controller.views import LivePod, WatchedPod, live
-from evencore.domain.evidence import Ledger
+from evencore.domain.ledger import Ledger
 from evencore.domain.rejection import Kind, Rejection
 from evencore.domain.snapshot import Nodes, Snapshot
 from evencore.domain.topology import NodeFacts

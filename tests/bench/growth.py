@@ -15,7 +15,7 @@ from admission import post
 from builders import NOW, failed, node, pod, review, snapshot
 
 from evencore.domain.collect import collect
-from evencore.domain.evidence import Ledger
+from evencore.domain.ledger import Ledger
 from evencore.domain.rejection import classify, rejection_of
 from evencore.domain.verdict import excluded_in
 from evencore.domain.views import FailedPodView, read

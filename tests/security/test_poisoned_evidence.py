@@ -20,8 +20,8 @@ from evencore.domain import names
 from evencore.domain.brief import brief_event, brief_pod
 from evencore.domain.event_views import EventView
 from evencore.domain.events import told
-from evencore.domain.evidence import Ledger
 from evencore.domain.learnt import NOTHING, Learnt
+from evencore.domain.ledger import Ledger
 from evencore.domain.rejection import Kind, Rejection, classify, rejection_of
 from evencore.domain.views import FailedPodView, read
 from evencore.kube.crowds import Crowd, Growing
@@ -165,7 +165,7 @@ def test_events_of_one_namespace_crowd_out_none_of_another() -> None:
 def test_kubelets_that_do_not_exist_are_not_remembered_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("evencore.domain.evidence._MOST_REMEMBERED", 50)
+    monkeypatch.setattr("evencore.domain.ledger._MOST_REMEMBERED", 50)
     ledger = Ledger()
 
     def start() -> Ledger:

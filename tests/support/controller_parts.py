@@ -13,7 +13,7 @@ import msgspec
 from controller.state import Rejected
 from controller.views import FullNode, LivePod, WatchedPod, live
 from evencore.domain import names
-from evencore.domain.evidence import Ledger
+from evencore.domain.ledger import Ledger
 from evencore.domain.rejection import rejection_of
 from evencore.domain.snapshot import Snapshot
 from evencore.domain.views import FailedPodView, NamespaceView

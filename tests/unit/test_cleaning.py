@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evencore.domain.cleaning import rejections_to_maximum, superfluous
-from evencore.domain.evidence import MEMORY, MOST_TIMES, Ledger, Seen
+from evencore.domain.evidence import MEMORY, MOST_TIMES, Seen
+from evencore.domain.ledger import Ledger
 from evencore.domain.policy import Exclusions, Holds, Policy, Rejections
 from evencore.domain.rejection import Kind, Rejection
 from evencore.domain.release import Flock, HeldPod, Release, release

@@ -11,7 +11,8 @@ from builders import NOW
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evencore.domain.evidence import MEMORY, MOST_TIMES, NONE, Evidence, Ledger
+from evencore.domain.evidence import MEMORY, MOST_TIMES, NONE, Evidence
+from evencore.domain.ledger import Ledger
 from evencore.domain.rejection import Kind, Rejection
 
 if TYPE_CHECKING:

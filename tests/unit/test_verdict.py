@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from builders import NOW
 
-from evencore.domain.evidence import Evidence, Ledger
+from evencore.domain.ledger import Ledger
 from evencore.domain.policy import Exclusions, Holds, Policy
 from evencore.domain.rejection import Kind, Rejection
 from evencore.domain.snapshot import Nodes
 from evencore.domain.topology import NodeFacts
 from evencore.domain.verdict import Candidates, Exclusion, Verdict, exclusions, verdict
 from evencore.domain.views import OwnerReference
+
+if TYPE_CHECKING:
+    from evencore.domain.evidence import Evidence
 
 MINUTE = timedelta(minutes=1)
 
