@@ -48,10 +48,13 @@ def contradictions(world: World) -> Iterator[Finding]:
     for name, node in sorted(world.nodes.nodes.items()):
         if f"Node {name}" in wrong:
             continue  # told already, with its own remedy
+        arch = ((node.metadata.labels if node.metadata else None) or {}).get(names.ARCH)
         found = labelling(
             node,
             world.nodes.topologies.get(name),
-            world.nodes.learnt.get(name, NOTHING),
+            world.nodes.learnt.get(name, NOTHING).believed(
+                world.policy.default_threads_per_core, world.participants, arch
+            ),
             world.nodes.in_use.get(name, NONE),
         )
         for problem in found.problems:

@@ -11,6 +11,7 @@ from evencore.domain import names
 from evencore.domain.exclusive import NONE, InUse
 from evencore.domain.labelling import label_reasons, labelling
 from evencore.domain.learnt import NOTHING, Learnt
+from evencore.domain.policy import Policy
 from evencore.domain.rejection import read_time
 from evencore.domain.topology import node_facts, told
 from evencore.nodes.problems import mixed_widths, split_cores
@@ -116,7 +117,10 @@ def _node(name: str, node: NodeView, objects: Objects, lately: list[Rejection]) 
     topology = objects.topologies.get(name)
     learnt, in_use = objects.learnt.get(name, NOTHING), objects.in_use.get(name, NONE)
     facts, said = node_facts(node, topology), told(node, topology)
-    wanted = labelling(node, topology, learnt, in_use)
+    # Of the policy, and of who takes part, nothing is known here: the defaults, and several.
+    arch = facts.labels.get(names.ARCH)
+    believed = learnt.believed(Policy().default_threads_per_core, (), arch)
+    wanted = labelling(node, topology, believed, in_use)
     numa = tuple(said.admin.numa or said.seen.numa or ())
     size = objects.sizes.get(name)
     split = split_cores(name, facts.width, numa, size)

@@ -129,7 +129,13 @@ def test_whether_alignment_is_checked(built: Node, *, checked: bool | None) -> N
 
 def test_what_was_learnt_and_from_what() -> None:
     refused = failed("n1").rejected("n1", "SMTAlignmentError", MISALIGNED)
-    one = only(node("n1").named(), refused.metadata(namespace="shop"), failed("n1", number=2))
+    other = failed("n1", number=3).rejected("n1", "SMTAlignmentError", MISALIGNED)
+    one = only(
+        node("n1").named(),
+        refused.metadata(namespace="shop"),
+        other.metadata(namespace="apps"),
+        failed("n1", number=2),
+    )
     assert one["learnt"]["threadsPerCore"] == {
         "value": 4,
         "pod": "shop/failed-n1-1",
@@ -200,8 +206,18 @@ PROBLEMS = {
         "annotation evencore.io/topology: '{' is not JSON",
     ),
     "a label that its kubelet contradicts": (
-        (node("n1").width(2), failed("n1").rejected("n1", "SMTAlignmentError", MISALIGNED)),
+        (
+            node("n1").width(2),
+            failed("n1").rejected("n1", "SMTAlignmentError", MISALIGNED),
+            failed("n1", number=2)
+            .rejected("n1", "SMTAlignmentError", MISALIGNED)
+            .metadata(namespace="shop"),
+        ),
         "evencore.io/threads-per-core is '2', set by hand, but should be 4",
+    ),
+    "a width that pods of one namespace alone tell": (
+        (node("n1").width(2), failed("n1").rejected("n1", "SMTAlignmentError", MISALIGNED)),
+        "4 threads per core are told by pods of too few namespaces to go by it",
     ),
     "NUMA nodes that are no whole cores": (
         (node("n1").width(2), node_topology("n1").numa("23", "24")),
