@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evencore.domain import names
 from simulator.clock import timestamp
+from soak.pods import gates_of
 from soak.rooms import cordon, empty, fill, relabel, spec_of, squeeze
-from soak.world import PODS_PATH, gates_of
+from soak.world import PODS_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,21 +47,23 @@ def make_workload(world: World) -> str | None:
     cpus = chance.choice(["2500m", "3", "11", "12", "16", "16"])
     replicas = chance.choice([1, 2, 5, 20])
     wish = chance.choice([None] * 15 + ["exclude"])
-    return _make(world, kind, cpus, replicas, wish)
+    return _make(world, kind, cpus, replicas, wish, gated=chance.random() < 0.1)
 
 
 def make_stubborn(world: World) -> str:
     """Make a workload that no node takes that is squeezed."""
     kind = world.chance.choice(["Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"])
-    return _make(world, kind, "16", 5)
+    return _make(world, kind, "16", 5, gated=False)
 
 
-def _make(world: World, kind: str, cpus: str, replicas: int, wish: str | None = None) -> str:
+def _make(  # noqa: PLR0913  what there is to say of a workload
+    world: World, kind: str, cpus: str, replicas: int, wish: str | None = None, *, gated: bool
+) -> str:
     chance, name = world.chance, world.name("w")
     labels = {"app": name}
     template: Object = {"metadata": {"labels": labels}, "spec": spec_of(cpus)}
     spec: Object = {"template": template}
-    if chance.random() < 0.1:
+    if gated:
         template["spec"]["schedulingGates"] = [{"name": QUOTA}]
     if wish:
         template["metadata"]["annotations"] = {names.ON_REJECTION: wish}

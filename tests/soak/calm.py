@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evencore.domain import names
 from soak import acts, faults, machines, rooms
-from soak.world import PODS_PATH, app_of, gates_of
+from soak.pods import app_of, gates_of
+from soak.world import PODS_PATH
 
 if TYPE_CHECKING:
     from soak.world import World
@@ -22,8 +23,9 @@ RECOVERED: Final = "our processes recover when the faults are over"
 FITS: Final = "what fits runs, once there is room and nothing disturbs"
 TIDY: Final = "rejected pods are cleaned up: 10 s after the last, 10 a second"
 RECOVERY_S: Final = 120.0
-ROOM_S: Final = 90.0
-"""A release that room makes sooner comes after 30 s; then 1, 2, 4, ... pods."""
+ROOM_S: Final = 45.0
+"""A release that room makes sooner comes after 30 s; then 1, 2, 4, ... pods. Who is not woken by
+room looks every 60 s all the same, and would be too late."""
 MOST_LEFT: Final = 50
 """As many as a loop may leave, and more than any verdict needs."""
 _NUMA_CPUS: Final = (22, 24)
@@ -34,8 +36,9 @@ def rest(world: World) -> None:
     early = world.chance.random() < 0.5
     if early:
         _make_room(world)
-    _end_faults(world)
-    kept = _keep_one(world)
+    end_faults(world)
+    kept = _hardest(world)
+    keep(world, kept)
     world.pass_time(65)  # lost nodes count as there again, and what is deleted is gone
     _wait_for_ours(world)
     if not early:
@@ -47,7 +50,8 @@ def rest(world: World) -> None:
     world.check()
 
 
-def _end_faults(world: World) -> None:
+def end_faults(world: World) -> None:
+    """Let everything work."""
     world.say("all faults end")
     world.forget_later()
     world.cluster.server.call(world.cluster.server.faults.all_off)
@@ -70,11 +74,15 @@ def _end_faults(world: World) -> None:
     acts.join(world)
 
 
-def _keep_one(world: World) -> str | None:
-    """Delete all workloads but one that had a hard time."""
+def _hardest(world: World) -> str | None:
+    """Return the workload of which most pods are held."""
     held = Counter(app_of(pod) for pod in world.pods() if names.HOLD in gates_of(pod))
     alike = [name for name, path in world.paths.items() if _can_be_scaled(path)]
-    kept = max(alike, key=lambda name: held[name], default=None)
+    return max(alike, key=lambda name: held[name], default=None)
+
+
+def keep(world: World, kept: str | None) -> None:
+    """Delete all workloads but one."""
     for name in [name for name in world.paths if name != kept]:
         world.send("DELETE", world.paths.pop(name), {"propagationPolicy": "Background"})
     for one in world.read(f"{acts.APPS}/replicasets")["items"]:
@@ -89,7 +97,6 @@ def _keep_one(world: World) -> str | None:
         elif acts.QUOTA in gates_of(pod):
             acts.ungate_pod(world, pod)
     world.say(f"of workloads only {kept} is left")
-    return kept
 
 
 def _wait_for_ours(world: World) -> None:

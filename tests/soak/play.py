@@ -12,12 +12,13 @@ from evencore.kube import removal
 from evencore.kube.outcome import Done
 from simulator.resources import NODES
 from soak import calm
-from soak.acts import ACTS, make_stubborn
+from soak.acts import ACTS
 from soak.client import PocketClient
 from soak.faults import FAULTS
 from soak.machines import MACHINES
 from soak.promises import Broken
 from soak.rooms import squeeze
+from soak.trial import try_in_vain
 from soak.world import World
 
 if TYPE_CHECKING:
@@ -58,17 +59,10 @@ def _play(world: World, seconds: float, tell: Callable[[World], None]) -> None:
             world.pass_time(world.chance.uniform(0.1, PAUSE_S))
             tell(world)
         if world.chance.random() < HARD:
-            _make_it_hard(world)
+            try_in_vain(world)
+            tell(world)
         calm.rest(world)
         tell(world)
-
-
-def _make_it_hard(world: World) -> None:
-    """Have somebody try in vain until each try is followed by minutes of waiting."""
-    world.say(squeeze(world))
-    world.pass_time(2)
-    world.say(make_stubborn(world))
-    world.pass_time(world.chance.uniform(200, 500))
 
 
 def _something(world: World, *, quiet: bool) -> None:

@@ -138,6 +138,8 @@ class Controller(Process):
         self._election: Actor | None = None
         self._workers: list[Actor] = []
         self._works = False
+        self.lost = False
+        """It ends because it does not lead any more: whoever runs containers starts it again."""
 
     @property
     def leads(self) -> bool:
@@ -217,4 +219,5 @@ class Controller(Process):
                 queue.add(key, max(again, 0.001))
 
     def _on_lost(self, _: str) -> None:
+        self.lost = True
         self._stop.set()

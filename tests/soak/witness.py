@@ -15,6 +15,7 @@ from simulator.resources import LEASES, NODES, PODS
 from simulator.store.table import DELETED
 from soak import writes
 from soak.budget import Budget
+from soak.pods import app_of, gates_of
 
 if TYPE_CHECKING:
     from simulator.store.table import Change
@@ -89,8 +90,7 @@ class Witness:
         longest = self._world.policy.holds.longest.total_seconds()
         behind = max(0.0, -leader.off.total_seconds()) if leader else 0.0
         for pod in self._world.pods():
-            gates = pod["spec"].get("schedulingGates") or ()
-            if not any(gate["name"] == names.HOLD for gate in gates):
+            if names.HOLD not in gates_of(pod):
                 continue
             made = read_time(pod["metadata"]["creationTimestamp"])
             assert made is not None
@@ -125,7 +125,7 @@ class Witness:
             return
         if before is None:
             self._made(pod)
-        elif gates(before.object) - gates(pod) == {names.HOLD}:
+        elif names.HOLD in gates_of(before.object) and names.HOLD not in gates_of(pod):
             self.seen["let go"] += 1
             self._kept_off(pod)
         if status.get("phase") == "Failed" and was.get("phase") != "Failed":
@@ -137,7 +137,7 @@ class Witness:
         meta, app, now = pod["metadata"], app_of(pod), self._world.now()
         if self.sure():
             self._sure.add(meta["uid"])
-        if names.HOLD in gates(pod):
+        if names.HOLD in gates_of(pod):
             self.seen["held"] += 1
             last = max(self.rejected[app].values(), default=None)
             left = MEMORY_S + SLACK_S - (now - last) if last is not None else -1.0
@@ -200,16 +200,6 @@ class Witness:
         for promise, wrong in writes.look(process.name, verb, path, body, seen, keep):
             told = f"{process.name}: {verb} {path}: {wrong}" if wrong else None
             self._world.promises.holds(promise, told)
-
-
-def app_of(pod: Object) -> str:
-    """Return which workload of the story a pod belongs to."""
-    return str((pod["metadata"].get("labels") or {}).get("app", ""))
-
-
-def gates(pod: Object) -> set[str]:
-    """Return the names of a pod's scheduling gates."""
-    return {gate["name"] for gate in pod["spec"].get("schedulingGates") or ()}
 
 
 def _ends(pod: Object) -> bool:

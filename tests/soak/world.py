@@ -22,6 +22,7 @@ from simulator.server import Options
 from soak.client import PocketClient
 from soak.door import Door
 from soak.outage import Outage
+from soak.pods import app_of
 from soak.processes import Controller, Webhook
 from soak.promises import Broken, Promises
 from soak.stage import Stage
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 Object = dict[str, Any]
 
 LOOK_S: Final = 1.0
+RESTART_S: Final = 2.0
+"""Until a process that ended by itself is there again."""
 MOST_TURNS: Final = 20_000
 """So many turns in one moment are an endless loop of ours."""
 LINES: Final = 25
@@ -160,6 +163,9 @@ class World:
     def _tend(self) -> None:
         for one in self.processes():
             one.tend()
+        for one in self.controllers:
+            if one.lost and not one.alive:
+                self.later(RESTART_S, self.start_controller)
         self.controllers = [one for one in self.controllers if one.alive]
 
     async def _until(self, end: float) -> None:
@@ -239,13 +245,3 @@ class World:
         """Say what is wrong, and what led to it."""
         self.say(wrong)
         return "\n".join([f"seed {self.seed}: {wrong}", *self.log[-LINES:]])
-
-
-def app_of(pod: Object) -> str:
-    """Return which workload of the story a pod belongs to."""
-    return str((pod["metadata"].get("labels") or {}).get("app", ""))
-
-
-def gates_of(pod: Object) -> list[str]:
-    """Return the names of a pod's scheduling gates."""
-    return [gate["name"] for gate in pod["spec"].get("schedulingGates") or ()]
