@@ -6,7 +6,7 @@ PYTHON ?= $(firstword $(foreach v,python3.11 python3.12 python3.13 python3.14 py
 BIN := .venv/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help install demo test check fix bench bench-scale soak fuzz audit clean
+.PHONY: help install demo test check fix bench bench-scale soak fuzz lock audit clean
 
 help: ## List these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -61,6 +61,9 @@ soak: install ## Play random stories of a cluster; SEED=n STORIES=n MINUTES=n (o
 
 fuzz: .venv/fuzz ## Look for inputs that break a promise, guided by coverage; TARGET=t SECONDS=n FILE=crash
 	PYTHONPATH=tests:tests/support $(BIN)/python -m fuzz --seconds $(or $(SECONDS),30) $(TARGET) $(FILE)
+
+lock: install ## Write the lock files of the image anew: newest versions that pyproject.toml allows, and hashes
+	$(BIN)/python .ci/lock.py
 
 audit: .venv/audit ## Ask PyPI's advisories about what goes into the image: 1 a hole, 3 nobody to ask
 	$(BIN)/python .ci/audit.py

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from typing import Any
 
 import pytest
-from deployment.manifests import ROOT
+from deployment.scripts import script
 
-
-def _audit() -> Any:  # noqa: ANN401  a script of CI, no module of a package
-    spec = importlib.util.spec_from_file_location("audit", ROOT / ".ci" / "audit.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-AUDIT = _audit()
+AUDIT = script("audit")
 ASKED = {"click": "8.2.0", "flask": "3.1.0"}
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from deployment.dockerfile import parse
 from deployment.manifests import ROOT, container, pod_spec
+from deployment.scripts import script
+from packaging.requirements import Requirement
 
 from evencore.cli import main
 
@@ -77,7 +79,8 @@ def test_no_build_tool_gets_into_the_final_stage() -> None:
 
 def test_the_build_copies_exactly_what_the_wheel_is_made_of() -> None:
     copied = {word for one in BUILD.all("COPY") for word in one.words[:-1]}
-    assert copied == {"README.md", "pyproject.toml", *PACKAGES}
+    locks = {"requirements.lock", "requirements-build.lock"}
+    assert copied == {"README.md", "pyproject.toml", *locks, *PACKAGES}
     let_in = (ROOT / ".dockerignore").read_text().splitlines()
     assert {line[1:] for line in let_in if line.startswith("!")} == copied
     assert "*" in let_in
@@ -92,3 +95,44 @@ def test_nothing_is_written_that_a_read_only_file_system_refuses() -> None:
     environment = " ".join(one.text for one in FINAL.all("ENV"))
     assert "PYTHONDONTWRITEBYTECODE=1" in environment
     assert "compileall" in BUILD.all("RUN")[-1].text, "or each start would compile it all"
+
+
+def _locked(file: str) -> dict[str, tuple[str, int]]:
+    """Return what a lock file pins: name → version and number of hashes."""
+    text = (ROOT / file).read_text().replace("\\\n", " ")
+    found = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            pinned, *hashes = line.split()
+            assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", one) for one in hashes), line
+            name, number = pinned.split("==")
+            found[name] = (number, len(hashes))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("file", "wanted"),
+    [
+        ("requirements.lock", PYPROJECT["project"]["dependencies"]),
+        ("requirements-build.lock", PYPROJECT["build-system"]["requires"]),
+    ],
+)
+def test_the_lock_files_have_what_the_project_wants_by_hash(file: str, wanted: list[str]) -> None:
+    locked = _locked(file)
+    assert all(hashes for _, hashes in locked.values())
+    for text in wanted:
+        one = Requirement(text)
+        assert one.specifier.contains(locked[one.name.lower()][0]), f"{text}: run make lock"
+
+
+def test_the_lock_file_has_all_that_comes_with_it() -> None:
+    """As it is installed here: what one package needs is in the file, too, or pip would refuse."""
+    come = script("audit").closure("evencore")
+    assert come.keys() == _locked("requirements.lock").keys()
+
+
+def test_nothing_goes_into_the_image_without_its_hash() -> None:
+    for ran in FILE.stages[0].all("RUN"):
+        for install in re.findall(r"pip install ([^&]+)", ran.text):
+            hashed = "--require-hashes" in install and "--only-binary :all:" in install
+            assert hashed or ("--no-deps /tmp/wheel/*.whl" in install), install
