@@ -8,7 +8,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from evencore.domain.views import PodView, read
+from evencore.domain.lenient import read
+from evencore.domain.views import PodView
 from evencore.kube.outcome import RETRY_S, Gone, Later
 from evencore.kube.writer import Ref
 

@@ -32,9 +32,9 @@ from evencore.doctor.world import (
     Trial,
     World,
 )
+from evencore.domain.lenient import read
 from evencore.domain.objects import map_at, text_at
 from evencore.domain.policy import Policy, PolicyError
-from evencore.domain.views import read
 from evencore.files import InputError, read_document
 from evencore.patience import Patience
 from evencore.terminal import colour_wanted, fail, policy_option

@@ -16,8 +16,9 @@ from strategies import NODES, Json, clusters, pods, policies
 from evencore.domain.collect import collect
 from evencore.domain.decision import decide
 from evencore.domain.fit import Need, fitting, misfit
+from evencore.domain.lenient import read
 from evencore.domain.selectors import matches
-from evencore.domain.views import PodSpec, PodView, read
+from evencore.domain.views import PodSpec, PodView
 
 if TYPE_CHECKING:
     from evencore.domain.policy import Policy

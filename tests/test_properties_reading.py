@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from strategies import Json, anything, clusters, damaged, pods
 
 from evencore.domain.collect import collect
-from evencore.domain.views import LimitRangeView, NodeView, PodView, TopologyView, read
+from evencore.domain.lenient import read
+from evencore.domain.views import LimitRangeView, NodeView, PodView, TopologyView
 
 reviews = pods().map(lambda pod: review(pod).obj)
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from msgspec import Struct
 
+from evencore.domain.lenient import read
 from evencore.domain.text import cut
-from evencore.domain.views import PodView, read
+from evencore.domain.views import PodView
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

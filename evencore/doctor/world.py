@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from evencore.doctor.views import CordonedNode, Hook, HookConfiguration, Lease, SeenPod
 from evencore.domain import names
 from evencore.domain.collect import flatten
+from evencore.domain.lenient import read
 from evencore.domain.objects import map_at, text_at
-from evencore.domain.views import read
 from evencore.nodes.objects import Objects as NodeObjects
 from evencore.rejections.objects import Sorter
 from evencore.rejections.picture import Picture, picture_of

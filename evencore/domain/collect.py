@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from evencore.domain.event_views import EventView
 from evencore.domain.events import kubelet_start_in, rejection_in, told
 from evencore.domain.ledger import SETTLE, Ledger
+from evencore.domain.lenient import read
 from evencore.domain.objects import items_of
 from evencore.domain.rejection import rejection_of
 from evencore.domain.snapshot import Nodes, Snapshot, maxima
@@ -22,7 +23,6 @@ from evencore.domain.views import (
     NodeView,
     PodView,
     TopologyView,
-    read,
 )
 
 if TYPE_CHECKING:

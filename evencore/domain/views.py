@@ -1,27 +1,15 @@
 """What we read of the objects of Kubernetes: the fields that we use and no others.
 
 Decoded straight from bytes by msgspec (docs/decisions/0002). Unknown fields are ignored; null and
-missing are the same. `read` accepts any value at all and names what it had to leave out.
+missing are the same. `lenient.read` accepts any value at all.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec import Struct
-from msgspec.inspect import (
-    AnyType,
-    DictType,
-    ListType,
-    NoneType,
-    StrType,
-    StructType,
-    Type,
-    UnionType,
-    type_info,
-)
 
 from evencore.domain import names
 
@@ -177,11 +165,6 @@ class PodView(Struct, frozen=True, gc=False):
         """The label evencore.io/steering."""
         return (self.meta.labels or {}).get(names.STEERING)
 
-    @staticmethod
-    def from_dict(value: object) -> PodView:
-        """Read a pod from any value; what cannot be read is left out. Never raises."""
-        return read(PodView, value)[0]
-
 
 class SteeringLabels(
     Struct,
@@ -318,60 +301,3 @@ class TopologyView(Struct, frozen=True, gc=False, rename="camel"):
 
 
 _NO_METADATA = Metadata()
-_type_of = cache(type_info)  # walking the classes takes longer than reading a pod
-
-T = TypeVar("T", bound=Struct)
-
-
-def read(view: type[T], value: object) -> tuple[T, tuple[str, ...]]:
-    """Read any value as `view`; returns it with the paths of what had to be left out.
-
-    No problem is reported exactly if msgspec would have decoded the value strictly. Never raises.
-    """
-    problems: list[str] = []
-    found = _lenient(_type_of(view), value, "", problems)
-    return (found if isinstance(found, view) else view()), tuple(problems)
-
-
-def _lenient(wanted: Type, value: object, path: str, problems: list[str]) -> Any:  # noqa: ANN401  any JSON
-    """`value` as far as it is `wanted`, else None, with a sentence in `problems`."""
-    if isinstance(wanted, AnyType):
-        return value
-    if isinstance(wanted, UnionType):
-        if value is None and any(isinstance(t, NoneType) for t in wanted.types):
-            return None
-        wanted = next(t for t in wanted.types if not isinstance(t, NoneType))
-    if isinstance(wanted, StrType) and isinstance(value, str):
-        return value
-    if isinstance(wanted, ListType) and isinstance(value, list):
-        items = [
-            _lenient(wanted.item_type, item, f"{path}[{index}]", problems)
-            for index, item in enumerate(value)
-        ]
-        return [item for item in items if item is not None]
-    if isinstance(wanted, DictType) and isinstance(value, dict):
-        entries = {
-            key: _lenient(wanted.value_type, item, f"{path}[{key!a}]", problems)
-            for key, item in value.items()
-            if isinstance(key, str)
-        }
-        if isinstance(wanted.value_type, AnyType):
-            return entries
-        return {key: item for key, item in entries.items() if item is not None}
-    if isinstance(wanted, StructType) and isinstance(value, dict):
-        fields = {
-            field.name: _lenient(
-                field.type,
-                value[field.encode_name],
-                f"{path}.{field.encode_name}" if path else field.encode_name,
-                problems,
-            )
-            for field in wanted.fields
-            if field.encode_name in value
-        }
-        return wanted.cls(**{name: item for name, item in fields.items() if item is not None})
-    problems.append(f"{path or 'the object'} is not {_KINDS.get(type(wanted), 'readable')}")
-    return None
-
-
-_KINDS = {StrType: "text", ListType: "a list", DictType: "a map", StructType: "an object"}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evencore.domain.collect import Collected, collect, flatten
 from evencore.domain.defaulting import defaulted
 from evencore.domain.ledger import SETTLE
+from evencore.domain.lenient import read
 from evencore.domain.manifests import FoundPod, Manifests, Source, find_pods
 from evencore.domain.objects import map_at, text_at
 from evencore.domain.resources import read_amounts
@@ -65,7 +66,7 @@ def prepare(
 
 def _completed(found: FoundPod, limit_ranges: Sequence[Object]) -> FoundPod:
     """Fill in resources, if they can be read: a wrong limit must not become two wrong values."""
-    spec = PodView.from_dict(found.pod).spec
+    spec = read(PodView, found.pod)[0].spec
     if spec is None or read_amounts(spec).problems:
         return found
     return replace(found, pod=defaulted(found.pod, limit_ranges))
@@ -112,7 +113,7 @@ def _owners(known: Iterable[Object]) -> Mapping[tuple[str, str], list[_Owner]]:
     owners: defaultdict[tuple[str, str], set[_Owner]] = defaultdict(set)
     for item in known:
         if item.get("kind") == "Pod":
-            pod = PodView.from_dict(item)
+            pod = read(PodView, item)[0]
             owner = pod.controller
             if owner is not None and owner.uid:
                 one = _Owner(pod.meta.creation_timestamp or "", owner.name, owner.uid)

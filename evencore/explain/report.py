@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from evencore.domain import names
 from evencore.domain.annotations import policy_for
 from evencore.domain.decision import decide
+from evencore.domain.lenient import read
 from evencore.domain.patching import Operation, operations
 from evencore.domain.qos import qos_class
 from evencore.domain.resources import read_amounts
 from evencore.domain.text import count, one_of
-from evencore.domain.views import PodView, read
+from evencore.domain.views import PodView
 from evencore.explain.containers import ContainerReport, containers_of
 from evencore.explain.nodes import Surveyor
 from evencore.explain.now import Kubelets

@@ -11,11 +11,12 @@ from evencore.domain.events import rejection_in, told
 from evencore.domain.exclusive import NONE, InUse, exclusive
 from evencore.domain.granted import granted
 from evencore.domain.learnt import NOTHING, Learnt
+from evencore.domain.lenient import read
 from evencore.domain.objects import items_of, text_at
 from evencore.domain.quantity import QuantityError, parse_millis
 from evencore.domain.rejection import rejection_of
 from evencore.domain.resources import CPU
-from evencore.domain.views import NodeView, PodView, TopologyView, read
+from evencore.domain.views import NodeView, PodView, TopologyView
 
 if TYPE_CHECKING:
     from datetime import datetime

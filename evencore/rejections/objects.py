@@ -10,8 +10,9 @@ from controller.state import is_steered
 from controller.views import LivePod
 from evencore.domain.collect import flatten
 from evencore.domain.event_views import EventView
+from evencore.domain.lenient import read
 from evencore.domain.objects import map_at, text_at
-from evencore.domain.views import NamespaceView, NodeView, PodView, read
+from evencore.domain.views import NamespaceView, NodeView, PodView
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from evencore.domain.lenient import read
 from evencore.domain.objects import map_at, text_at
 from evencore.domain.views import PodView
 from evencore.simulation.placing import New, Outcome, Placing
@@ -180,7 +181,7 @@ def _fresh(pod: Object, owner: str) -> Object:
 
 def _of(pod: Object) -> tuple[str, str]:
     """Return namespace and owner of a pod, or the pod itself."""
-    view = PodView.from_dict(pod)
+    view = read(PodView, pod)[0]
     owner = view.controller
     namespace = view.meta.namespace or "default"
     if owner is None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import jsonpatch
 
 from evencore.domain.decision import decide
+from evencore.domain.lenient import read
 from evencore.domain.objects import map_at
 from evencore.domain.patching import operations
 from evencore.domain.rejection import rejection_of
@@ -58,7 +59,7 @@ class Webhook:
         """Let a pod be created."""
         if not self.takes_part(namespace):
             return Answer(pod)
-        view = PodView.from_dict(pod)
+        view = read(PodView, pod)[0]
         decision = decide(view, namespace, self._policy, self._snapshot, self._now)
         if decision.denial:
             return Answer(pod, denied=decision.denial)
@@ -77,7 +78,7 @@ class Webhook:
                 "message": f"Pod was rejected: {refused.message}",
             },
         }
-        rejection = rejection_of(PodView.from_dict(failed))
+        rejection = rejection_of(read(PodView, failed)[0])
         if rejection is None or not rejection.kind.excludes:
             return False
         self._snapshot.evidence.pod(rejection, self._now)

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evencore.domain.granted import granted
 from evencore.domain.kubelet.pod import pod_of
+from evencore.domain.lenient import read
 from evencore.domain.objects import map_at, text_at
 from evencore.domain.qos import QoS
 from evencore.domain.quantity import QuantityError, parse_nanos
 from evencore.domain.resources import CPU, Kind, pod_total, read_amounts
-from evencore.domain.views import PodSpec, PodView, read
+from evencore.domain.views import PodSpec, PodView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +60,7 @@ def read_pod(raw: Object, uid: str = "") -> Asked | None:
     A resize that its kubelet has not granted does not count.
     """
     raw = granted(raw)
-    view = PodView.from_dict(raw)
+    view = read(PodView, raw)[0]
     amounts = read_amounts(view.spec or _NO_SPEC)
     try:
         requests = _requests(map_at(raw, "spec"))

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Final
 from evencore.domain import names
 from evencore.domain.kubelet.config import FULL_PCPUS_ONLY, Config
 from evencore.domain.labelling import label_reasons
+from evencore.domain.lenient import read
 from evencore.domain.objects import map_at
 from evencore.domain.quantity import QuantityError, parse_nanos
 from evencore.domain.text import one_of
 from evencore.domain.topology import number_of, told
-from evencore.domain.views import NodeView, TopologyView, read
+from evencore.domain.views import NodeView, TopologyView
 from evencore.standing.hardware import Numa, machine_of, reserved_in
 from evencore.standing.objects import zones_of
 

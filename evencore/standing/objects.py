@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evencore.domain.learnt import NOTHING, Learnt
+from evencore.domain.lenient import read
 from evencore.domain.objects import items_of, map_at, text_at
 from evencore.domain.quantity import QuantityError, parse_nanos
 from evencore.domain.rejection import rejection_of
@@ -51,7 +52,7 @@ class Objects:
             self._pod(item)
 
     def _pod(self, item: Object) -> None:
-        if rejection := rejection_of(PodView.from_dict(item)):
+        if rejection := rejection_of(read(PodView, item)[0]):
             known = self.learnt.get(rejection.node, NOTHING)
             self.learnt[rejection.node] = known.also(rejection)
         if text_at(map_at(item, "status"), "phase") in ("Failed", "Succeeded"):

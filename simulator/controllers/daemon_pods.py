@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from evencore.domain import selectors
+from evencore.domain.lenient import read
 from evencore.domain.taints import tolerates
-from evencore.domain.views import PodSpec, read
+from evencore.domain.views import PodSpec
 from simulator.controllers import pods as rules
 from simulator.objects import copy, dig
 

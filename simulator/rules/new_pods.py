@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from evencore.domain.lenient import read
 from evencore.domain.qos import qos_class
 from evencore.domain.resources import read_amounts
-from evencore.domain.views import PodSpec, read
+from evencore.domain.views import PodSpec
 from simulator.objects import dig
 from simulator.rules import ephemeral, faults, metadata, requirements, tolerations
 

@@ -15,9 +15,10 @@ import click
 
 from controller.flock import flock
 from evencore.domain.decision import decide
+from evencore.domain.lenient import read
 from evencore.domain.policy import Policy
 from evencore.domain.release import release
-from evencore.domain.views import PodView, read
+from evencore.domain.views import PodView
 
 from . import crowd
 from .progress import clear, note

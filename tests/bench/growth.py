@@ -16,9 +16,10 @@ from builders import NOW, failed, node, pod, review, snapshot
 
 from evencore.domain.collect import collect
 from evencore.domain.ledger import Ledger
+from evencore.domain.lenient import read
 from evencore.domain.rejection import classify, rejection_of
 from evencore.domain.verdict import excluded_in
-from evencore.domain.views import FailedPodView, read
+from evencore.domain.views import FailedPodView
 from evencore.kubeyaml import YamlError, read_yaml
 from evencore.rejections.objects import objects_of
 from evencore.rejections.report import report

@@ -6,7 +6,7 @@ import pytest
 from builders import container, pod
 
 from controller.views import LivePod, WatchedPod, live
-from evencore.domain.views import read
+from evencore.domain.lenient import read
 
 
 def kept(qos: str | None) -> LivePod:

@@ -18,6 +18,7 @@ from deployment.manifests import (
     selects,
 )
 
+from evencore.domain.lenient import read
 from evencore.domain.qos import QoS, qos_class
 from evencore.domain.resources import read_amounts
 from evencore.domain.views import PodView
@@ -80,7 +81,7 @@ def _spread() -> None:
 
 def _not_guaranteed() -> None:
     for which in BOTH:
-        view = PodView.from_dict({"metadata": {"name": "p"}, "spec": pod_spec(which)})
+        view = read(PodView, {"metadata": {"name": "p"}, "spec": pod_spec(which)})[0]
         assert view.spec is not None
         assert qos_class(read_amounts(view.spec)) is QoS.BURSTABLE
 

@@ -26,12 +26,13 @@ from evencore.domain.events import rejection_in, told
 from evencore.domain.exclusive import InUse
 from evencore.domain.labelling import labelling
 from evencore.domain.learnt import NOTHING
+from evencore.domain.lenient import read
 from evencore.domain.policy import WIDTHS, Policy, PolicyError
 from evencore.domain.quantity import QuantityError, format_millis, parse_millis, parse_nanos
 from evencore.domain.rejection import classify, named_width, rejection_of
 from evencore.domain.resources import read_amounts
 from evencore.domain.topology import node_facts
-from evencore.domain.views import FailedPodView, NodeView, PodSpec, TopologyView, read
+from evencore.domain.views import FailedPodView, NodeView, PodSpec, TopologyView
 from evencore.kube.decoding import Decoder
 from evencore.kube.errors import Call, Unreadable
 from evencore.kube.witnesses import WITNESSES

@@ -22,8 +22,9 @@ from evencore.domain.event_views import EventView
 from evencore.domain.events import told
 from evencore.domain.learnt import NOTHING, Learnt
 from evencore.domain.ledger import Ledger
+from evencore.domain.lenient import read
 from evencore.domain.rejection import Kind, Rejection, classify, rejection_of
-from evencore.domain.views import FailedPodView, read
+from evencore.domain.views import FailedPodView
 from evencore.kube.crowds import Crowd, Growing
 from evencore.kube.decoding import Decoder
 from evencore.kube.errors import Call

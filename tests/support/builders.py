@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 from apiserver import PREFERRED, REQUIRED
 
 from evencore.domain.collect import collect
-from evencore.domain.views import PodView, read
+from evencore.domain.lenient import read
+from evencore.domain.views import PodView
 
 if TYPE_CHECKING:
     from evencore.domain.snapshot import Snapshot

@@ -10,8 +10,8 @@ from builders import NOW, _Object, namespace, pod
 
 from evencore.doctor.views import Lease
 from evencore.doctor.world import Builder, Call, Trial
+from evencore.domain.lenient import read
 from evencore.domain.policy import Policy
-from evencore.domain.views import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

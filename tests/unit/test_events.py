@@ -10,8 +10,8 @@ import yaml
 
 from evencore.domain.event_views import EventView
 from evencore.domain.events import Told, kubelet_start_in, rejection_in, told
+from evencore.domain.lenient import read
 from evencore.domain.rejection import Kind, read_time
-from evencore.domain.views import read
 
 CASE = yaml.safe_load((Path(__file__).parent.parent / "cases/40-event-shapes.yaml").read_text())
 SHAPES = {one["id"]: one["object"] for one in CASE["input"]["events"]}

@@ -10,7 +10,8 @@ from builders import Container, Pod, container, pod
 from controller.views import WatchedPod, live
 from evencore.domain.exclusive import exclusive
 from evencore.domain.granted import granted
-from evencore.domain.views import PodView, read
+from evencore.domain.lenient import read
+from evencore.domain.views import PodView
 
 PENDING = {"conditions": [{"type": "Ready"}, {"type": "PodResizePending", "reason": "Infeasible"}]}
 

@@ -15,9 +15,10 @@ from evencore.domain.kubelet.managers import Admitted, Rejected
 from evencore.domain.kubelet.node import Node
 from evencore.domain.kubelet.pod import pod_of
 from evencore.domain.kubelet.refusals import StartError
+from evencore.domain.lenient import read
 from evencore.domain.qos import QoS
 from evencore.domain.resources import read_amounts
-from evencore.domain.views import PodSpec, read
+from evencore.domain.views import PodSpec
 
 TWO = machine()
 

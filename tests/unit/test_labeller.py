@@ -12,7 +12,8 @@ from controller.labeller import CONFLICT_S, REFUSED_S, WAITING_S, Known, Labelle
 from evencore.domain import names
 from evencore.domain.exclusive import InUse
 from evencore.domain.learnt import NOTHING
-from evencore.domain.views import NodeView, read
+from evencore.domain.lenient import read
+from evencore.domain.views import NodeView
 from evencore.kube.outcome import Conflict, Done, Gone, Later, Outcome, Refused
 from evencore.kube.writer import Ref
 

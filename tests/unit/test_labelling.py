@@ -13,8 +13,9 @@ from evencore.domain import names
 from evencore.domain.exclusive import InUse
 from evencore.domain.labelling import Labelling, label_reasons, labelling
 from evencore.domain.learnt import NOTHING, Learnt, learn
+from evencore.domain.lenient import read
 from evencore.domain.rejection import Kind, Rejection
-from evencore.domain.views import NodeView, TopologyView, read
+from evencore.domain.views import NodeView, TopologyView
 
 WIDTH, CONTAINER, POD = names.THREADS_PER_CORE, names.MAX_CONTAINER_CPUS, names.MAX_POD_CPUS
 SNN = "single-numa-node"

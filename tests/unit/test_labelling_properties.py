@@ -14,8 +14,9 @@ from evencore.domain import names
 from evencore.domain.exclusive import InUse
 from evencore.domain.labelling import Labelling, labelling
 from evencore.domain.learnt import Learnt, Witness
+from evencore.domain.lenient import read
 from evencore.domain.policy import WIDTHS
-from evencore.domain.views import NodeView, TopologyView, read
+from evencore.domain.views import NodeView, TopologyView
 
 if TYPE_CHECKING:
     from builders import Node

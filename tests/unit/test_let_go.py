@@ -16,12 +16,13 @@ from strategies import Json, affinities, clusters
 
 from evencore.domain.collect import collect
 from evencore.domain.decision import Decision, let_go
+from evencore.domain.lenient import read
 from evencore.domain.patching import operations
 from evencore.domain.placement import Case
 from evencore.domain.policy import Policy
 from evencore.domain.selectors import excluded_nodes
 from evencore.domain.verdict import excluded_in
-from evencore.domain.views import PodSpec, PodView, read
+from evencore.domain.views import PodSpec, PodView
 
 if TYPE_CHECKING:
     from builders import Pod

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from evencore.domain.defaulting import defaulted
+from evencore.domain.lenient import read
 from evencore.domain.manifests import FoundPod, Manifests, Source, find_pods
 from evencore.domain.views import PodView
 
@@ -67,7 +68,7 @@ SET = {"template": TEMPLATE}
 def test_every_kind_that_makes_pods(item: Object, path: str, owner: str | None) -> None:
     found = only(find(item))
     assert (found.place, found.path) == (f"{item['kind']} web", path)
-    pod = PodView.from_dict(found.pod)
+    pod = read(PodView, found.pod)[0]
     assert (pod.controller.kind if pod.controller else None) == owner
     assert found.pod["spec"] == SPEC
     if owner:
@@ -137,7 +138,7 @@ def test_the_uid_of_an_owner_is_known_if_it_comes_from_a_cluster_and_owns_its_po
     uids = {}
     for kind in ("StatefulSet", "Deployment"):
         item = made(kind, SET, metadata={"name": "web", "uid": "u1"})
-        owner = PodView.from_dict(only(find(item)).pod).controller
+        owner = read(PodView, only(find(item)).pod)[0].controller
         uids[kind] = owner.uid if owner else None
     assert uids == {"StatefulSet": "u1", "Deployment": ""}
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from builders import Node, NodeTopology, node, node_topology
 
+from evencore.domain.lenient import read
 from evencore.domain.topology import NodeFacts, node_facts
-from evencore.domain.views import NodeView, TopologyView, read
+from evencore.domain.views import NodeView, TopologyView
 
 
 def facts(built: Node, topology: NodeTopology | None = None) -> NodeFacts:
