@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Final
 
+import yaml
 from builders import failed, node, node_topology, review
 
 TESTS: Final = Path(__file__).parents[1]
@@ -22,6 +23,12 @@ _EVENT = {
 _FAILED = failed("n1").rejected("n1").obj
 _NODE = node("n1").named().width(2).topology(numa=[22, 24], policy="single-numa-node").obj
 _SEEN = node_topology("n1").numa("22", "24").attribute("topologyManagerScope", "pod").obj
+_KUBECONFIG = {
+    "current-context": "one",
+    "clusters": [{"name": "one", "cluster": {"server": "https://127.0.0.1:6443"}}],
+    "users": [{"name": "me", "user": {"token": "s3cr3t-t0ken"}}],
+    "contexts": [{"name": "one", "context": {"cluster": "one", "user": "me"}}],
+}
 _LIST = {"kind": "List", "metadata": {"resourceVersion": "1"}, "items": [_FAILED, _EVENT, _NODE]}
 
 
@@ -57,6 +64,7 @@ _SEEDS: Final[dict[str, list[bytes | str]]] = {
     "page": [json.dumps(_LIST)],
     "topology": [json.dumps([_NODE, _SEEN])],
     "dump": [json.dumps(_LIST)],
+    "kubeconfig": [json.dumps(_KUBECONFIG), yaml.safe_dump(_KUBECONFIG)],
     "head": [
         b"POST /mutate HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nAccept: */*\r\n\r\n{}",
         b"POST /mutate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",

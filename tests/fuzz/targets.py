@@ -9,6 +9,8 @@ from __future__ import annotations
 import base64
 import json
 import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 import apiserver
@@ -33,8 +35,9 @@ from evencore.domain.rejection import classify, named_width, rejection_of
 from evencore.domain.resources import read_amounts
 from evencore.domain.topology import node_facts
 from evencore.domain.views import FailedPodView, NodeView, PodSpec, TopologyView
+from evencore.kube.configuration import load
 from evencore.kube.decoding import Decoder
-from evencore.kube.errors import Call, Unreadable
+from evencore.kube.errors import Call, NoConfiguration, Unreadable
 from evencore.kube.witnesses import WITNESSES
 from evencore.kubeyaml import YamlError, read_yaml
 from evencore.nodefiles.files import nodes_file
@@ -58,6 +61,7 @@ KNOWN: Final = snapshot(
 )
 OURS: Final = {names.DECISION, names.ORIGINAL_CPU}
 _LABEL: Final = re.compile(r"([A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?)?")
+_UNSAID: Final = "s3cr3t-t0ken"  # of the seeds
 _CALL: Final = Call("GET", "/", "fuzz")
 
 
@@ -114,6 +118,7 @@ def _without_ours(pod: Any) -> Any:  # noqa: ANN401  any JSON
 
 def _in_words(error: Exception, most: int) -> None:
     assert 0 < len(str(error)) < most
+    assert _UNSAID not in str(error)
 
 
 def quantity(data: bytes) -> None:
@@ -256,6 +261,19 @@ def dump(data: bytes) -> None:
     assert all(line.isprintable() for line in shown.split("\n"))
 
 
+def kubeconfig(data: bytes) -> None:
+    """Read a kubeconfig: NoConfiguration in few words and without its token, or a server."""
+    if any(word in data for word in (b"exec", b"auth-provider", b"cmd", b"!!python")):
+        return  # such a file may run commands: kubectl does so, too
+    with TemporaryDirectory() as directory:
+        file = Path(directory, "config")
+        file.write_bytes(data)
+        try:
+            assert load(str(file), environ={}).host is not None
+        except NoConfiguration as error:
+            _in_words(error, 1000)
+
+
 def head(data: bytes) -> None:
     """Split a head: what is taken for one has its parts where they are, and no body of ours."""
     found = head_of(data)
@@ -281,5 +299,6 @@ TARGETS: Final[dict[str, Callable[[bytes], None]]] = {
     "page": page,
     "topology": topology,
     "dump": dump,
+    "kubeconfig": kubeconfig,
     "head": head,
 }

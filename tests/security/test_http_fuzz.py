@@ -225,6 +225,8 @@ def test_whatever_was_sent_the_log_is_lines_of_json_without_controls(server: Run
     head = b"POST /mutate HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(odd)
     assert _answers(_converse(server, [head + odd]))[0][0] == 200
     server.wait_for_log("u202e")
+    _, page = server.get("/metrics")
+    assert all(line.isprintable() and "forged" not in line for line in page.splitlines())
     for line in server.log().splitlines():
         assert json.loads(line)
         assert line.isprintable(), line
