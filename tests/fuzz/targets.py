@@ -61,7 +61,8 @@ KNOWN: Final = snapshot(
 )
 OURS: Final = {names.DECISION, names.ORIGINAL_CPU}
 _LABEL: Final = re.compile(r"([A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?)?")
-_UNSAID: Final = "s3cr3t-t0ken"  # of the seeds
+_UNSAID: Final = b"s3cr3t-t0ken"  # of the seeds
+_A_TOKEN: Final = re.compile(rb"\btoken\"?: \"?" + _UNSAID)
 _CALL: Final = Call("GET", "/", "fuzz")
 
 
@@ -118,7 +119,6 @@ def _without_ours(pod: Any) -> Any:  # noqa: ANN401  any JSON
 
 def _in_words(error: Exception, most: int) -> None:
     assert 0 < len(str(error)) < most
-    assert _UNSAID not in str(error)
 
 
 def quantity(data: bytes) -> None:
@@ -272,6 +272,13 @@ def kubeconfig(data: bytes) -> None:
             assert load(str(file), environ={}).host is not None
         except NoConfiguration as error:
             _in_words(error, 1000)
+            _says_no_token(error, data)
+
+
+def _says_no_token(error: Exception, data: bytes) -> None:
+    # As long as it is one: what was made a name of is told, as names are.
+    if data.count(_UNSAID) == len(_A_TOKEN.findall(data)):
+        assert _UNSAID.decode() not in str(error)
 
 
 def head(data: bytes) -> None:
