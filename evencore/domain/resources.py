@@ -97,7 +97,6 @@ def pod_total(parts: Iterable[tuple[Kind, int]]) -> int:
         running += amount
         if kind is Kind.SIDECAR:
             sidecars += amount
-            peak = max(peak, sidecars)
     return max(running, peak)
 
 

@@ -39,3 +39,8 @@ def writer(server: ScriptedServer, clock: FakeClock) -> Iterator[Writer]:
     client = client_of(server)
     yield Writer(client, threading.Event(), clock=clock, random=lambda: 0.0)
     client.close()
+
+
+@pytest.fixture
+def time() -> controller_parts.Time:
+    return controller_parts.Time()

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from controller.expectations import PATIENCE_S, Expectations
 from controller.limbo import LIMBO_S, Limbo
 from controller.recent import Recent
 
-
-class Time:
-    """A clock that a test moves."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def time() -> Time:
-    return Time()
+if TYPE_CHECKING:
+    from controller_parts import Time
 
 
 def test_a_write_is_expected_until_it_is_seen(time: Time) -> None:

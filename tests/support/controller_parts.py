@@ -175,6 +175,16 @@ def snapshot(*pods: Object, labels: Object | None = None) -> Snapshot:
     return Snapshot(namespaces={"shop": msgspec.convert(namespace, NamespaceView)}, evidence=ledger)
 
 
+class Time:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 class Kube(NamedTuple):
     """A server, our client and writer, and the one ReplicaSet that is there: web-6d."""
 

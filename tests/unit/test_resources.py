@@ -62,6 +62,9 @@ def test_only_restart_policy_always_makes_a_sidecar(policy: str | None) -> None:
         pytest.param(
             [(Kind.APP, 2), (Kind.INIT, 4), (Kind.SIDECAR, 3)], 5, id="not beside inits before it"
         ),
+        pytest.param(
+            [(Kind.APP, 2), (Kind.INIT, 9), (Kind.SIDECAR, 3)], 9, id="an init may need the most"
+        ),
         pytest.param([(Kind.SIDECAR, 3), (Kind.SIDECAR, 4)], 7, id="sidecars alone"),
     ],
 )
