@@ -17,7 +17,7 @@ Object = dict[str, Any]
 
 ROOT: Final = Path(__file__).parents[2]
 DEPLOY: Final = ROOT / "deploy"
-COMPONENTS: Final = ("aks", "guard", "host-network", "monitoring", "port")
+COMPONENTS: Final = ("aks", "fairness", "guard", "host-network", "monitoring", "port")
 VARIANTS: Final = ("base", "overlays/cert-manager", "overlays/dev", *COMPONENTS)
 """Directories that are built as they are, and components, each on top of the base."""
 

@@ -143,8 +143,8 @@ def test_our_own_pods_never_wait_for_us() -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_everything_of_ours_has_our_label_and_says_its_namespace(variant: str) -> None:
     cluster_wide = {
-        "ClusterRole", "ClusterRoleBinding", "MutatingWebhookConfiguration", "Namespace",
-        "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+        "ClusterRole", "ClusterRoleBinding", "FlowSchema", "MutatingWebhookConfiguration",
+        "Namespace", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
     }  # fmt: skip
     for obj in objects(variant):
         meta = obj["metadata"]
