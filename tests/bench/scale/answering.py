@@ -40,7 +40,7 @@ class Amounts:
 def measure(where: Site, amounts: Amounts) -> list[Figure]:
     """Measure the webhook's starts, and its answers beside a controller that starts."""
     size = str(where.size)
-    starts, kept, worker = [], [], []
+    starts, costs, kept, worker = [], [], [], []
     own: list[tuple[float, float]] = []
     with load_process(where.place) as load:
         for number in range(amounts.rounds):
@@ -49,6 +49,7 @@ def measure(where: Site, amounts: Amounts) -> list[Figure]:
             with webhook(where) as process:
                 _first_answer(process, where)
                 starts.append(time.perf_counter() - began)
+                costs.append(process.cpu())
                 busy = _p99(load, process, amounts.own_seconds, amounts.rate)
                 wait_serving(process, where)
                 kept.append(memory(process.pids).pss)
@@ -62,6 +63,7 @@ def measure(where: Site, amounts: Amounts) -> list[Figure]:
 
     return [
         figure("webhook, first answer after", median(starts) * 1e3, "ms", _MILLIS),
+        figure("webhook, until then", median(costs), "s CPU"),
         figure("webhook, memory", median(kept), "MiB PSS", _MIB),
         figure("webhook, memory of its largest process", median(worker), "MiB RSS"),
         figure("webhook, p99 of an answer, idle", median([i for _, i in own]) * 1e3, "ms"),

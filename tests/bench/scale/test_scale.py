@@ -139,6 +139,6 @@ def test_a_small_cluster_is_measured_from_its_start_to_its_releases() -> None:
     said = text(TINY, figures)
 
     assert all(math.isfinite(figure.value) and figure.value > 0 for figure in figures)
-    assert len({figure.what for figure in figures}) == len(figures) == 16
+    assert len({figure.what for figure in figures}) == len(figures) == 17
     assert all(figure.what in said for figure in figures)
-    assert len(json.loads(json.dumps(data(figures)))["figures"]) == 16
+    assert len(json.loads(json.dumps(data(figures)))["figures"]) == 17
