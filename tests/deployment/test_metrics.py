@@ -21,9 +21,12 @@ PUBLISHED: Final = {
     metric.name: {metric.name + suffix for suffix in _SUFFIXES[metric.type]}
     for metric in REGISTRY.collect()
 }
+# Series without values have no labels to read but in the collectors of the library.
 LABELS: Final = {
-    name for collector in REGISTRY._collector_to_names for name in collector._labelnames  # noqa: SLF001  series without values have no labels to read
-} | {"le"}  # fmt: skip
+    *(n for one in REGISTRY._collector_to_names for n in getattr(one, "_labelnames", ())),  # noqa: SLF001  see above
+    *(n for metric in REGISTRY.collect() for sample in metric.samples for n in sample.labels),
+    "le",
+}
 _OF_SCRAPES: Final = {"pod"}
 
 
