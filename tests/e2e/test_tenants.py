@@ -29,7 +29,7 @@ NO_ROOM: Final = (
 class Tenant:
     """Somebody who may do everything in one namespace, and does."""
 
-    def __init__(self, world: World, namespace: str, owner: Object) -> None:
+    def __init__(self, world: World, namespace: str, owner: Object | None) -> None:
         self._world, self.namespace, self._owner = world, namespace, owner
         self._number = 0
         self._forged: list[Object] = []
@@ -46,23 +46,34 @@ class Tenant:
         """Make a pod that says its kubelet refused it, as one of somebody else's ReplicaSet."""
         self._number += 1
         made = workloads.pod(self.namespace, f"forged-{self._number}", (), "2")
-        made["metadata"]["ownerReferences"] = [
-            {
-                "apiVersion": "apps/v1",
-                "kind": "ReplicaSet",
-                "name": self._owner["metadata"]["name"],
-                "uid": self._owner["metadata"]["uid"],
-                "controller": True,
-            }
-        ]
         # No affinity: nobody schedules it, and its kubelet does not mind that it has ended.
         made["spec"] = {"nodeName": node, "containers": workloads.containers("2")}
         pod = self._world.api.make(made)
         self._world.counter.forgive(pod["metadata"]["uid"])
         self._forged.append(pod)
+        # Later its kubelet would say of it what is true.
+        until(lambda: self._phase(pod) == "Running", lambda: self._phase(pod))
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         status = {"phase": "Failed", "reason": reason, "message": message, "startTime": now}
-        return self._world.api.merge(f"{path_of(pod)}/status", {"status": status})
+        failed = self._world.api.merge(f"{path_of(pod)}/status", {"status": status})
+        if self._owner:
+            self.adopt(pod, self._owner)
+        return failed
+
+    def adopt(self, pod: Object, owner: Object) -> None:
+        """Let a pod name its owner, last of all: who names one that is not there is collected."""
+        reference = {
+            "apiVersion": "apps/v1",
+            "kind": "ReplicaSet",
+            "name": owner["metadata"]["name"],
+            "uid": owner["metadata"]["uid"],
+            "controller": True,
+        }
+        self._world.api.merge(path_of(pod), {"metadata": {"ownerReferences": [reference]}})
+
+    def _phase(self, pod: Object) -> str:
+        found: str = self._world.api.get(path_of(pod))["status"].get("phase", "")
+        return found
 
     def tell(self, about: Object, reason: str, message: str, node: str) -> Object | None:
         """Write an Event as a kubelet would; None if the API server does not take it."""
@@ -205,16 +216,18 @@ def test_a_pod_with_a_node_name_is_rejected_alone(world: World) -> None:
 
 def test_thousands_of_events_and_odd_pods_end_neither_process(world: World) -> None:
     odd = {"metadata": {"name": "../../secrets", "uid": "x" * 300}}
-    with world.namespace("noise") as own, Tenant(world, own, odd) as forger:
+    with world.namespace("noise") as own, Tenant(world, own, None) as forger:
         node = world.nodes.names("spare")[0]
         for number in range(200):
             about = {"kind": "Pod", "namespace": own, "name": f"web-{number}", "uid": f"u{number}"}
             forger.tell(about, NO_ROOM[0], "\x1b[2J\n" * 2000, node)
         for text in ("\x1b[2J", "x" * 4000, "requested 999999999999 cpus per core = 0"):
             forger.forge(node, MISALIGNED[0], text)
-        forger.forge(node, *NO_ROOM)
+        last = forger.forge(node, *NO_ROOM)
+        forger.adopt(last, odd)
+        forger.forge(node, *NO_ROOM)  # what comes after is heeded as ever
         until(
-            lambda: len(world.api.events(own, names.TOPOLOGY_REJECTED)) == 4,
+            lambda: len(world.api.events(own, names.TOPOLOGY_REJECTED)) == 5,
             "each of these pods is told that nobody controls it, for no owner has such a uid",
         )
         assert world.webhook.alive
