@@ -242,3 +242,24 @@ def test_fitting_nodes_are_those_without_a_misfit(
     mask = sum(known.index.named(name) for name in some)
     found = {facts.name for facts in known.within(fitting(known, need, mask))}
     assert found == {f.name for f in known.facts if f.name in some and misfit(f, need) is None}
+
+
+def _alike(pod: Json, other: Json) -> Json:
+    """Return a pod that asks for the same CPUs, where another may run and as its author wishes."""
+    spec = {key: other["spec"].get(key) for key in ("affinity", "nodeSelector", "nodeName")}
+    return {**other, "spec": {**pod["spec"], **spec}}
+
+
+@settings(max_examples=150)
+@given(cluster=clusters(), pod=pods(), others=st.lists(pods(), max_size=4), policy=policies)
+def test_who_asked_before_changes_no_decision(
+    cluster: list[Json], pod: Json, others: list[Json], policy: Policy
+) -> None:
+    known = collect(cluster).snapshot
+    elsewhere = [_alike(pod, other) for other in others]
+    otherwise = [_alike(other, pod) for other in others]
+    for each in (pod, *elsewhere, *otherwise, pod):
+        for namespace in ("apps", "shop"):  # a LimitRange is in one of them
+            asking, fresh = read(PodView, each)[0], collect(cluster).snapshot
+            want = decide(asking, namespace, policy, fresh, NOW)
+            assert decide(asking, namespace, policy, known, NOW) == want

@@ -6,7 +6,6 @@ review and the uid of the request; patch and patchType come together or not at a
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -163,7 +162,6 @@ def denied(uid: str, message: str, warnings: tuple[str, ...] = ()) -> bytes:
     return _encode(Answer(response))
 
 
-@lru_cache(maxsize=1024)  # pods come in crowds that are alike, and so are their warnings
 def presentable(warnings: tuple[str, ...]) -> tuple[str, ...]:
     """Return at most 4 warnings of less than 120 bytes, without control characters.
 

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from evencore.domain.snapshot import Maxima, Nodes
 
 MOST_KEPT: Final = 512
-"""Answers kept for the same nodes, each of about 2 KiB."""
+"""Answers kept for the same nodes."""
+MOST_CONTAINERS: Final = 16
+LONGEST_NAME: Final = 63
+"""Characters. What is kept is about such pods only, 10 KiB each at most: anybody may ask about one
+of 100,000 containers, and no pod with a longer name comes into being."""
 
 
 class Asking(NamedTuple):
@@ -46,10 +50,18 @@ def best_alignment(nodes: Nodes, asking: Asking) -> Aligned:
     known = nodes.aligned
     found = known.get(asking)
     if found is None:
-        if len(known) >= MOST_KEPT:
-            known.clear()
-        found = known[asking] = _best(nodes, asking)
+        found = _best(nodes, asking)
+        if _ordinary(asking):
+            if len(known) >= MOST_KEPT:
+                known.clear()
+            known[asking] = found
     return found
+
+
+def _ordinary(asking: Asking) -> bool:
+    return len(asking.containers) <= MOST_CONTAINERS and all(
+        len(container.name) <= LONGEST_NAME for container in asking.containers
+    )
 
 
 def _best(nodes: Nodes, asking: Asking) -> Aligned:

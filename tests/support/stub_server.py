@@ -5,6 +5,7 @@ knows nothing of pods. Logs go to standard error.
 """
 
 import argparse
+import asyncio
 import importlib
 import json
 import logging
@@ -35,6 +36,11 @@ def allow(body: bytes) -> tuple[int, bytes]:
 def length(body: bytes) -> tuple[int, bytes]:
     """Tell how many bytes came."""
     return 200, b"%d" % len(body)
+
+
+def way(_body: bytes) -> tuple[int, bytes]:
+    """Tell by which way a call came: the short one needs no task."""
+    return 200, b"long" if asyncio.current_task() else b"short"
 
 
 def main() -> None:

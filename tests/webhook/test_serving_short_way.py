@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,8 +15,6 @@ from webhook.heads import LONGEST_HEAD, MOST_HEADS, Head, Heads, head_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
-
-REVIEW = b'{"request": {"uid": "705ab4f5"}}'
 
 
 def head(length: object, *lines: str, name: str = "Content-Length") -> bytes:
@@ -193,15 +190,30 @@ def test_an_idle_connection_on_the_short_way_is_closed_after_keepalive(
         run(server, scenario)
 
 
-def test_reviews_are_answered_on_the_short_way(tmp_path_factory: pytest.TempPathFactory) -> None:
+WAYS = {
+    "the first with this head": (REQUEST, b"long"),
+    "the next one": (REQUEST, b"short"),
+    "one of another length": (head(4) + b"1234", b"short"),
+    "one with another head": (head(9, "X: y") + b"123456789", b"long"),
+    "one with a length in small letters": (head(4, name="content-length") + b"1234", b"long"),
+    "that again, for its length is not found": (
+        head(4, name="content-length") + b"1234",
+        b"long",
+    ),
+    "the largest": (head(LARGEST_SHORT_BODY) + b"x" * LARGEST_SHORT_BODY, b"short"),
+}
+
+
+def test_the_short_way_is_taken_by_calls_whose_head_is_known(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     async def scenario() -> None:
         async with asyncio.timeout(DEADLINE):
             client = await Client.dial(server.port, server.client_context())
-            for _ in range(3):
-                reply = await client.post(REVIEW)
-                assert reply.headers["content-type"] == "application/json"
-                assert json.loads(reply.body)["response"]["uid"] == "705ab4f5"
+            for sentence, (data, came) in WAYS.items():
+                client.writer.write(data)
+                assert (await client.receive()).body == came, sentence
             await client.close()
 
-    with serve(tmp_path_factory.mktemp("reviews")) as server:
+    with serve(tmp_path_factory.mktemp("ways"), answer="stub_server:way") as server:
         asyncio.run(scenario())
