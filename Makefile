@@ -28,7 +28,7 @@ demo: install ## Two clusters side by side: the loop of rejected pods, and how e
 # Many tests wait for real processes, so three at a time on two cores are quicker than two. In the
 # order of the folders: the longest come early, and nobody waits for one of them at the end.
 # Those that count rejected pods or make load have the machine to themselves.
-ALONE := tests/e2e tests/deployment tests/cli/test_demo.py
+ALONE := tests/e2e tests/deployment/test_rollout.py tests/cli/test_demo.py
 
 test: install ## Run all tests
 	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(ALONE:%=--ignore %)
