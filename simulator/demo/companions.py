@@ -127,7 +127,7 @@ def companions(
             "--drain-seconds", "0", "--closing-seconds", "0",
         )  # fmt: skip
         stack.callback(webhook.stop)
-        controller = Companion(folder, "controller")
+        controller = Companion(folder, "controller", "--certs", "external")
         stack.callback(controller.stop)
         both = Companions(webhook, controller)
         deadline = time.monotonic() + _START_S

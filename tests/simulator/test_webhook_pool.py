@@ -130,6 +130,37 @@ def test_no_more_than_25_are_kept_and_none_that_is_gone_is_taken() -> None:
     run(scene)
 
 
+def test_who_waits_for_a_dial_when_the_pool_is_closed_gets_it_and_nobody_after() -> None:
+    async def scene(pool: Pool, dialler: Dialler) -> None:
+        waiting = taking(pool)
+        dial = await dialler.dials.get()
+        pool.close()
+        line = Line()
+        dial.set_result(line)
+        connection = await waiting
+        assert line.usable
+        pool.give(connection)
+        assert line.closed.is_set()
+
+    run(scene)
+
+
+def test_a_spare_is_dialled_no_more_when_the_pool_is_closed() -> None:
+    async def scene(pool: Pool, dialler: Dialler) -> None:
+        first = taking(pool)
+        await dialler.answer()
+        connection = await first
+        second = taking(pool)
+        dial = await dialler.dials.get()
+        pool.give(connection)
+        assert await second is connection
+        pool.close()
+        await asyncio.wait([dial])
+        assert dial.cancelled()
+
+    run(scene)
+
+
 def test_what_nobody_needs_for_long_is_closed() -> None:
     async def scene(pool: Pool, _: Dialler) -> None:
         line = Line()

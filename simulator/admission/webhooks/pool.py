@@ -30,7 +30,7 @@ class Pool:
         self._dial, self._idle_s = dial, idle_s
         self._idle: list[tuple[Connection, asyncio.TimerHandle]] = []
         self._waiting: deque[asyncio.Future[Connection]] = deque()
-        self._dials: set[asyncio.Task[None]] = set()
+        self._dials: dict[asyncio.Task[None], asyncio.Future[Connection]] = {}  # and for whom
         self._closed = False
 
     @property
@@ -49,8 +49,8 @@ class Pool:
         waiter: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
         dial = asyncio.ensure_future(self._dial_for(waiter))
-        self._dials.add(dial)
-        dial.add_done_callback(self._dials.discard)
+        self._dials[dial] = waiter
+        dial.add_done_callback(self._dials.pop)
         try:
             return await waiter
         except asyncio.CancelledError:
@@ -76,10 +76,14 @@ class Pool:
         self._idle.append((connection, timer))
 
     def close(self) -> None:
-        """Close what is idle and dial no more; a connection at work is closed when given back."""
+        """Close what is idle; a connection at work, or waited for, is closed when given back.
+
+        As in client-go, a call that has begun goes on when its configuration changes.
+        """
         self._closed = True
-        for dial in tuple(self._dials):
-            dial.cancel()
+        for dial, waiter in tuple(self._dials.items()):
+            if waiter.done():  # it would be a spare
+                dial.cancel()
         while self._idle:
             connection, timer = self._idle.pop()
             timer.cancel()
