@@ -79,7 +79,7 @@ def namespace(world: World) -> Iterator[str]:
         # All at once: what is held now will be let go in a while, and is counted otherwise then.
         until(
             lambda: all(settled(world, made, case) for case in CASES.values()),
-            lambda: [name for name, case in CASES.items() if not settled(world, made, case)],
+            lambda: world.story(made),
         )
         yield made
 
