@@ -139,6 +139,9 @@ class Handlers:
             self._state.exclusive.drop(before.exclusive.node, before.metadata.uid)
         if after and after.exclusive and after.exclusive.node:
             self._state.exclusive.put(after.exclusive.node, after.metadata.uid, after.exclusive)
+        for pod in (before, after):
+            if pod and pod.exclusive and pod.exclusive.astray:
+                self._add(NODE, pod.exclusive.node)  # its label must wait, or need not any more
         if left and not (same and after and after.admitted_on == left):
             self._add(ROOM, left)
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from evencore.domain import names
 from evencore.domain.qos import QoS, qos_class
 from evencore.domain.resources import pod_total, read_amounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evencore.domain.views import PodView
+    from evencore.domain.views import PodSpec, PodView
 
 
 class Exclusive(NamedTuple):
@@ -24,6 +25,7 @@ class Exclusive(NamedTuple):
     containers: tuple[int, ...]  # of each container that asks for some
     total: int  # what the kubelet gives out at one time for the pod
     running: bool  # False: its kubelet may still refuse it
+    astray: bool = False  # it keeps off the very node that it is bound to
 
 
 def exclusive(pod: PodView) -> Exclusive | None:
@@ -43,8 +45,32 @@ def exclusive(pod: PodView) -> Exclusive | None:
     ]
     if not whole:
         return None
-    containers = tuple(cpus for _, cpus in whole)
-    return Exclusive(pod.spec.node_name or "", containers, pod_total(whole), phase == "Running")
+    return Exclusive(
+        pod.spec.node_name or "",
+        tuple(cpus for _, cpus in whole),
+        pod_total(whole),
+        phase == "Running",
+        _astray(pod.spec),
+    )
+
+
+def _astray(spec: PodSpec) -> bool:
+    """Whether the pod could not be where it is if that node had the label with its name.
+
+    A node that was deleted and made anew has none for a moment, and takes in what keeps off it.
+    """
+    affinity = spec.affinity.node_affinity if spec.affinity else None
+    required = affinity.required if affinity else None
+    if not spec.node_name or required is None or not required.node_selector_terms:
+        return False
+    label = names.node_label_value(spec.node_name)
+    return all(
+        any(
+            rule.key == names.NODE and rule.operator == "NotIn" and label in (rule.values or ())
+            for rule in term.match_expressions or ()
+        )
+        for term in required.node_selector_terms
+    )
 
 
 class InUse(NamedTuple):
@@ -55,6 +81,7 @@ class InUse(NamedTuple):
     # Of those that run: proof that the kubelet admitted as much.
     containers: frozenset[int] = frozenset()
     largest_pod: int = 0
+    astray: int = 0  # pods that keep off this very node, and would die of the label with its name
 
     def also(self, pod: Exclusive) -> InUse:
         """Count one more pod."""
@@ -63,6 +90,7 @@ class InUse(NamedTuple):
             self.cpus + pod.total,
             self.containers.union(pod.containers) if pod.running else self.containers,
             max(self.largest_pod, pod.total) if pod.running else self.largest_pod,
+            self.astray + pod.astray,
         )
 
 

@@ -35,7 +35,7 @@ _OBJECT: Final = "NodeResourceTopology"
 class Labelling:
     """What to write on a node, and what stands against writing more."""
 
-    labels: Mapping[str, str]  # to set; empty: nothing
+    labels: Mapping[str, str | None]  # to set, None: to remove; empty: nothing
     annotations: Mapping[str, str]  # to set with them
     reasons: tuple[str, ...]  # of each label to set, in words
     problems: tuple[str, ...]  # contradictions, for people
@@ -69,7 +69,7 @@ def labelling(
     notes = label_reasons(node)
     said = told(node, topology)
     problems = [*said.problems, *(f"node {name}: {text}" for text in _doubts(said, learnt))]
-    labels: dict[str, str] = {}
+    labels: dict[str, str | None] = {}
     reasons: list[str] = []
     waiting = False
 
@@ -92,7 +92,14 @@ def labelling(
                 reasons.append(f"{fact.key}={fact.value}: {fact.reason}")
                 notes[fact.key] = f"{fact.value}: {fact.reason}"
 
-    settle(_Fact(names.NODE, names.node_label_value(name), _Source.NAME, "the node's name"))
+    named = _Fact(names.NODE, names.node_label_value(name), _Source.NAME, "the node's name")
+    if not in_use.astray:
+        settle(named)
+    elif present.get(names.NODE) == named.value:
+        labels[names.NODE] = None
+        reasons.append(f"{names.NODE} removed: {_stray(in_use)}")
+    else:
+        problems.append(f"node {name}: {names.NODE} waits: {_stray(in_use)}")
     for fact in _width(said, learnt, in_use):
         settle(fact)
     # With the width that the node will have from now on: larger bounds than the truth do no harm.
@@ -102,6 +109,11 @@ def labelling(
     changed = written if labels.keys() - {names.NODE} else {}
     annotations = {names.LABEL_REASONS: json.dumps(written, sort_keys=True)} if changed else {}
     return Labelling(labels, annotations, tuple(reasons), tuple(problems), waiting)
+
+
+def _stray(in_use: InUse) -> str:
+    pods = "a pod that keeps" if in_use.astray == 1 else f"{in_use.astray} pods that keep"
+    return f"{pods} off this node came here before it had the label, and would be killed"
 
 
 def label_reasons(node: NodeView) -> dict[str, str]:

@@ -285,6 +285,17 @@ def test_cpus_in_use_are_known_by_node(desk: Desk) -> None:
     assert desk.state.exclusive.groups() == []
 
 
+def test_a_node_is_looked_at_when_a_pod_that_keeps_off_it_comes_and_goes(desk: Desk) -> None:
+    rule = {"key": names.NODE, "operator": "NotIn", "values": ["n1"]}
+    required = {"nodeSelectorTerms": [{"matchExpressions": [rule]}]}
+    astray = pod(node="n1")
+    astray["spec"]["affinity"] = {
+        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}
+    }
+    assert desk.live(None, astray) == keys(("node", "n1"))
+    assert desk.live(astray, None) == keys(("node", "n1"))
+
+
 def test_who_does_not_lead_queues_nothing_and_who_is_elected_looks_at_everything() -> None:
     desk = Desk(leading=False)
     bound = admitted(pod(decision="container a: 3 → 4"), "n1")

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from builders import Pod, container, pod
 
+from evencore.domain import names
 from evencore.domain.exclusive import Exclusive, InUse, exclusive, in_use
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def on(built: Pod, phase: str = "Running") -> Pod:
     built.obj["status"] = {"phase": phase}
     return built.spec(nodeName="n1")
+
+
+def off(*nodes: str, terms: Sequence[object] = ()) -> Pod:
+    """Build a pod that keeps off nodes, in the first of its terms."""
+    rule = {"key": names.NODE, "operator": "NotIn", "values": list(nodes)}
+    required = {"nodeSelectorTerms": [{"matchExpressions": [rule]}, *terms]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    return pod().cpu(4).spec(affinity=affinity)
 
 
 CASES = {
@@ -33,6 +47,15 @@ CASES = {
     "pod-level resources": (on(pod().spec(resources={"limits": {"cpu": "4"}})), None),
     "done": (on(pod(), "Succeeded"), None),
     "failed": (on(pod(), "Failed"), None),
+    "on a node that it keeps off": (
+        on(off("n1", "n2")),
+        Exclusive("n1", (4,), 4, running=True, astray=True),
+    ),
+    "on a node that it keeps off in one of two terms": (
+        on(off("n1", terms=[{"matchExpressions": [{"key": "zone", "operator": "Exists"}]}])),
+        Exclusive("n1", (4,), 4, running=True),
+    ),
+    "on another node than it keeps off": (on(off("n2")), Exclusive("n1", (4,), 4, running=True)),
     "an amount that is none": (on(pod().cpu("many")), None),
 }
 
@@ -49,3 +72,8 @@ def test_all_pods_of_a_node() -> None:
         Exclusive("", (8,), 8, running=False),
     ]
     assert in_use(pods) == {"n1": InUse(2, 14, frozenset({2, 4}), 6)}
+
+
+def test_those_that_keep_off_their_node_are_counted() -> None:
+    stray = Exclusive("n1", (2,), 2, running=False, astray=True)
+    assert in_use([stray, stray]) == {"n1": InUse(2, 4, astray=2)}

@@ -62,7 +62,7 @@ class Case(NamedTuple):
     """A node, and the labels that are to be set on it."""
 
     node: Node
-    labels: dict[str, str]
+    labels: dict[str, str | None]
     problem: str | None = None
     topology: NodeTopology | None = None
     told: Learnt = NOTHING
@@ -78,6 +78,18 @@ CASES = {
     "a node of which nothing is known gets its name": Case(node("n1"), {names.NODE: "n1"}),
     "a name of another by hand stays": Case(
         node("n1").label(names.NODE, "n2"), {}, "set by hand, but should be n1"
+    ),
+    "no name while a pod is there that keeps off it": Case(
+        node("n1"),
+        {},
+        f"{names.NODE} waits: a pod that keeps off this node came here before it had the label",
+        in_use=InUse(1, 4, astray=1),
+    ),
+    "its name is taken off again for pods that came meanwhile": Case(
+        bare(), {names.NODE: None}, in_use=InUse(2, 8, astray=2)
+    ),
+    "a name of another by hand harms no pod": Case(
+        node("n1").label(names.NODE, "n2"), {}, "waits: a pod", in_use=InUse(1, 4, astray=1)
     ),
     "a width where an admin says that it is checked": Case(full(), {WIDTH: "2"}),
     "no width where nobody says that": Case(bare().topology(threadsPerCore=2), {}),
@@ -217,13 +229,15 @@ def test_what_is_written_is_written_once(case: Case) -> None:
     again = Node("n1")
     again.obj["metadata"] = dict(case.node.obj["metadata"])
     for part, new in (("labels", first.labels), ("annotations", first.annotations)):
-        again.obj["metadata"][part] = {**(again.obj["metadata"].get(part) or {}), **new}
+        all_ = {**(again.obj["metadata"].get(part) or {}), **new}
+        again.obj["metadata"][part] = {key: it for key, it in all_.items() if it is not None}
     assert decided(again, case.topology, case.told, case.in_use).labels == {}
 
 
 def test_a_long_name_is_hashed() -> None:
     name = "n" * 64
     value = decided(node(name)).labels[names.NODE]
+    assert value is not None
     assert len(value) == 63
     assert value == names.node_label_value(name) != name[:63]
 

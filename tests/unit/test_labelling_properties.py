@@ -63,7 +63,8 @@ def situations(draw: st.DrawFn) -> Situation:
     learnt = Learnt(None if width is None else Witness(NOW, "shop/web-1", width))
     running = draw(st.frozensets(st.integers(1, 30), max_size=3))
     pods = draw(st.integers(1 if running else 0, 5))
-    return Situation(built, topology, learnt, InUse(pods, 0, running, sum(running)), admin)
+    in_use = InUse(pods, 0, running, sum(running), draw(st.integers(0, pods)))
+    return Situation(built, topology, learnt, in_use, admin)
 
 
 def decided(it: Situation) -> Labelling:
@@ -79,7 +80,7 @@ def test_once_written_nothing_more_is_to_write(it: Situation) -> None:
     found = decided(it)
     after = copy.deepcopy(it.node)
     for key, value in found.labels.items():
-        after.label(key, value)
+        after.label(key, value) if value is not None else after.obj["metadata"]["labels"].pop(key)
     for key, value in found.annotations.items():
         after.annotate(key, value)
     assert decided(it._replace(node=after)).labels == {}
@@ -93,7 +94,8 @@ def test_while_pods_have_exclusive_cpus_a_label_only_appears_or_rises(it: Situat
         assert (
             not it.in_use.pods
             or key not in before
-            or (key in MAXIMA and (old is None or old < int(value)))
+            or (key == names.NODE and value is None and it.in_use.astray)
+            or (key in MAXIMA and (old is None or old < int(value or "")))
         )
 
 
@@ -104,6 +106,7 @@ def test_no_label_is_set_that_something_running_contradicts(it: Situation) -> No
     assert width is None or not any(cpus % width for cpus in it.in_use.containers)
     assert container is None or container >= max(it.in_use.containers, default=0)
     assert pod is None or pod >= it.in_use.largest_pod
+    assert not (labels.get(names.NODE) and it.in_use.astray)
 
 
 @given(situations())
