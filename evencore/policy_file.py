@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from evencore.domain.policy import Policy
-from evencore.files import InputError, read_document
 from evencore.flags import said
 
 if TYPE_CHECKING:
@@ -19,6 +18,8 @@ def read_policy(settings: WebhookSettings | ControllerSettings) -> Policy:
     """Read the policy file, and keep our own namespace out. Raises InputError, PolicyError."""
     policy = Policy()
     if settings.policy is not None:
+        from evencore.files import read_document  # noqa: PLC0415  it brings a reader of YAML along
+
         file = str(settings.policy)
         with given_as("policy"):
             document = read_document(file, "a policy")
@@ -30,6 +31,8 @@ def read_policy(settings: WebhookSettings | ControllerSettings) -> Policy:
 @contextmanager
 def given_as(setting: str) -> Iterator[None]:
     """Name the setting by which files were given that cannot be read."""
+    from evencore.files import InputError  # noqa: PLC0415  as above
+
     try:
         yield
     except InputError as error:

@@ -1,8 +1,8 @@
 """The webhook's processes, put together: for `evencore webhook`, as `controller.wiring` is.
 
-For: where its certificate and its picture of the cluster come from, and one worker around them.
-Not for: what it was told on the command line (`cli`), nor what any part does (`webhook`).
-Only what reads a cluster imports the API client: a webhook that answers from dumps goes without.
+For: where its certificate and its picture of the cluster come from, checked before anything serves.
+What only a worker needs is imported after the fork, what only some webhooks need by those.
+Not for: what it was told on the command line (`webhook_command`), nor a worker (`webhook_worker`).
 """
 
 from __future__ import annotations
@@ -12,19 +12,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evencore import logs, metrics
-from evencore.domain.collect import collect
-from evencore.files import read_dumps
 from evencore.policy_file import given_as
-from webhook.app import Dependencies, create_asgi
-from webhook.gunicorn_conf import Served, Serving
-from webhook.mutate import Mutator
-from webhook.probes import Readiness
-from webhook.record import Recorder
+from webhook.gunicorn_conf import Serving
 from webhook.tls import CertificateFiles, CurrentContext
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
     from certs.follower import Follower
@@ -53,11 +46,11 @@ def follow(settings: WebhookSettings) -> Followed | None:
 
     Its client opens no connection before the worker's thread does.
     """
+    if settings.cert_secret is None:
+        return None
     from evencore.kube.client import connect
     from evencore.webhook_certificate import follow as follow_secret
 
-    if settings.cert_secret is None:
-        return None
     kubeconfig = str(settings.kubeconfig) if settings.kubeconfig else None
     client = connect(kubeconfig, settings.context)
     return follow_secret(client, settings.namespace, settings.cert_secret, settings.cert_directory)
@@ -101,10 +94,14 @@ def _clock() -> datetime:
 
 
 def _from_files(paths: tuple[Path, ...]) -> Callable[[Policy], Source]:
+    from evencore.files import read_dumps
+
     with given_as("snapshot"):
         documents = [document.value for document in read_dumps([str(path) for path in paths])]
 
     def start(policy: Policy) -> Source:
+        from evencore.domain.collect import collect
+
         collected = collect(documents, policy.rejections.after_kubelet_start)
         for problem in collected.problems:
             click.echo(f"evencore: {problem}; ignored", err=True)
@@ -119,12 +116,13 @@ def _from_files(paths: tuple[Path, ...]) -> Callable[[Policy], Source]:
 
 def _from_cluster(settings: WebhookSettings) -> Callable[[Policy], Source]:
     from evencore.kube.client import connect
-    from evencore.kube.snapshots import LiveSnapshot
 
     kubeconfig = str(settings.kubeconfig) if settings.kubeconfig else None
     client = connect(kubeconfig, settings.context)  # opens no connection yet
 
     def start(policy: Policy) -> Source:
+        from evencore.kube.snapshots import LiveSnapshot
+
         live = LiveSnapshot(client, policy)
         live.start()
         return Source(live, _clock, live.missing, live.stop)
@@ -143,19 +141,3 @@ def served_certificate(follower: Follower, server: Server) -> Check:
         return why
 
     return missing
-
-
-def serve(policy: Policy, source: Source, checks: Mapping[str, Check]) -> Served:
-    """Put one worker together: this runs after the fork."""
-    readiness = Readiness({**checks, "snapshot": source.missing})
-    metrics.SYNCED.set_function(lambda: 0 if source.missing() else 1)
-    answer = Mutator(policy, source.snapshot, source.now, Recorder(logs.logger()))
-    app = create_asgi(
-        Dependencies(
-            answer=answer,
-            readiness=readiness.reasons,
-            metrics=metrics.page,
-            refused=lambda status: metrics.REFUSED.labels(str(status)).inc(),
-        )
-    )
-    return Served(app=app, draining=readiness.drain, stopped=source.stop)

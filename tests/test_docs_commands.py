@@ -117,13 +117,20 @@ def test_environment_variables_are_settings(page: Path) -> None:
     assert named <= known
 
 
+def options(name: str) -> list[click.Parameter]:
+    """Return the options of a command."""
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    return command.params
+
+
 @pytest.mark.parametrize(
     ("name", "settings"), [("webhook", WebhookSettings), ("controller", ControllerSettings)]
 )
 def test_every_setting_is_an_option_and_every_option_a_setting(
     name: str, settings: type[WebhookSettings | ControllerSettings]
 ) -> None:
-    assert {param.name for param in main.commands[name].params} == set(settings.model_fields)
+    assert {param.name for param in options(name)} == set(settings.model_fields)
 
 
 def test_they_find_something() -> None:
@@ -141,7 +148,7 @@ def test_they_find_something() -> None:
 def test_the_help_tells_the_defaults_that_hold(
     name: str, settings: type[WebhookSettings | ControllerSettings]
 ) -> None:
-    told = {param.name: getattr(param, "help", "") for param in main.commands[name].params}
+    told = {param.name: getattr(param, "help", "") for param in options(name)}
     for field, info in settings.model_fields.items():
         if isinstance(default := info.get_default(), str | int | float) and default != "":
             shown = f"{default:g}" if isinstance(default, float) else str(default)

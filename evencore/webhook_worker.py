@@ -1,0 +1,38 @@
+"""One worker of the webhook, put together: imported and run after the fork.
+
+Not for: where its picture of the cluster comes from (`webhook_wiring`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evencore import logs, metrics
+from webhook.app import Dependencies, create_asgi
+from webhook.gunicorn_conf import Served
+from webhook.mutate import Mutator
+from webhook.probes import Readiness
+from webhook.record import Recorder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evencore.domain.policy import Policy
+    from evencore.webhook_wiring import Source
+    from webhook.probes import Check
+
+
+def serve(policy: Policy, source: Source, checks: Mapping[str, Check]) -> Served:
+    """Put one worker together around its picture of the cluster."""
+    readiness = Readiness({**checks, "snapshot": source.missing})
+    metrics.SYNCED.set_function(lambda: 0 if source.missing() else 1)
+    answer = Mutator(policy, source.snapshot, source.now, Recorder(logs.logger()))
+    app = create_asgi(
+        Dependencies(
+            answer=answer,
+            readiness=readiness.reasons,
+            metrics=metrics.page,
+            refused=lambda status: metrics.REFUSED.labels(str(status)).inc(),
+        )
+    )
+    return Served(app=app, draining=readiness.drain, stopped=source.stop)

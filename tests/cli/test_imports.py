@@ -1,0 +1,49 @@
+"""A process pays only for what it uses: what a command must not have imported, by its module.
+
+What comes later in a worker is shown to work over the wire, in tests/webhook and in
+test_webhook_command.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+_PEOPLE = ("evencore.explain", "evencore.explain_command", "evencore.admin", "simulator")
+_FILES = ("evencore.files", "evencore.kubeyaml", "evencore.domain.collect")
+_ANSWERS = ("flask", "asgiref", "webhook.app", "webhook.mutate", "evencore.kube.snapshots")
+
+
+@pytest.mark.parametrize(
+    ("module", "unwanted"),
+    [
+        pytest.param(
+            "evencore.cli",
+            (*_PEOPLE, *_FILES, *_ANSWERS, "controller", "evencore.kube", "gunicorn", "yaml"),
+            id="the list of commands",
+        ),
+        pytest.param(
+            "evencore.webhook_command",
+            (*_PEOPLE, *_FILES, *_ANSWERS, "controller"),
+            id="the process that watches over the webhook's workers",
+        ),
+        pytest.param("evencore.webhook_worker", (*_PEOPLE, *_FILES, "controller"), id="a worker"),
+        pytest.param(
+            "evencore.controller_command", (*_PEOPLE, *_FILES, "gunicorn", "webhook"),
+            id="the controller",
+        ),
+        pytest.param("evencore.explain_wiring", ("evencore.kube",), id="explain"),
+    ],
+)  # fmt: skip
+def test_who_asks_for_one_thing_does_not_import_another(
+    module: str, unwanted: tuple[str, ...]
+) -> None:
+    program = f"import sys, {module}; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    imported = done.stdout.split()
+    assert module in imported
+    assert sorted(set(unwanted) & set(imported)) == []
