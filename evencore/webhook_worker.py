@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evencore import logs, metrics
-from webhook.app import Dependencies, create_asgi
+from webhook.application import Dependencies, create_asgi
 from webhook.gunicorn_conf import Served
 from webhook.mutate import Mutator
 from webhook.probes import Readiness

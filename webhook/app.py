@@ -1,48 +1,20 @@
 """The only Flask wiring: probes, metrics, and the admission route for any WSGI server.
 
-Under gunicorn `create_asgi` puts the bare admission path (webhook.asgi) before it, so that Flask
-sees only the rest. Not for: deciding anything; all it needs is handed in.
+Under gunicorn the bare admission path is before it (webhook.application), so that Flask sees only
+the rest. Not for: deciding anything; all it needs is handed in.
 """
 
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass, field
 
-from asgiref.wsgi import WsgiToAsgi
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
-from webhook.asgi import MUTATE, Admission, Answer, Limits
+from webhook.application import Dependencies
+from webhook.asgi import MUTATE
 
 _TEXT = "text/plain; charset=utf-8"
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Dependencies:
-    """What the webhook's HTTP side needs from the rest of the program."""
-
-    answer: Answer
-    readiness: Callable[[], list[str]]
-    """Why this process is not ready, one line each; empty when it is."""
-
-    metrics: Callable[[], tuple[bytes, str]]
-    """The metrics page and its content type."""
-
-    limits: Limits = field(default_factory=Limits)
-    refused: Callable[[int], None] | None = None
-    """Told the HTTP status of each request that was turned away unanswered."""
-
-
-def create_asgi(dependencies: Dependencies) -> Admission:
-    """Make what gunicorn serves: the bare admission path, and Flask behind it."""
-    return Admission(
-        dependencies.answer,
-        WsgiToAsgi(create_app(dependencies)),  # type: ignore[no-untyped-call] # asgiref has no types here
-        dependencies.limits,
-        dependencies.refused,
-    )
 
 
 def create_app(dependencies: Dependencies) -> Flask:

@@ -11,7 +11,7 @@ import json
 import logging
 from pathlib import Path
 
-from webhook.app import Dependencies, create_asgi
+from webhook.application import Dependencies, create_asgi
 from webhook.asgi import Answer, Limits
 from webhook.gunicorn_conf import Served, Server, Serving
 from webhook.probes import Readiness

@@ -2,13 +2,15 @@
 
 import asyncio
 import io
+import threading
 from typing import Any
 
 import pytest
 from flask import Flask
 
-from webhook.app import Dependencies, create_app, create_asgi
-from webhook.asgi import Limits, Message
+from webhook.app import create_app
+from webhook.application import Dependencies, Later, create_asgi
+from webhook.asgi import Admission, Application, Limits, Message, Receive, Scope, Send
 
 
 def echo(body: bytes) -> tuple[int, bytes]:
@@ -103,14 +105,12 @@ def test_a_bug_is_logged_and_not_shown(caplog: pytest.LogCaptureFixture) -> None
     assert "secret detail" in caplog.text
 
 
-def test_behind_the_admission_path_flask_serves_the_rest() -> None:
-    dependencies = Dependencies(
-        answer=echo, readiness=two_reasons, metrics=lambda: (b"", "text/plain")
-    )
+async def ask(application: Application, method: str = "GET", path: str = "/readyz") -> Message:
+    """Send one request; returns what was sent back, with the body as one piece."""
     sent: list[Message] = []
 
     async def receive() -> Message:
-        return {"type": "http.request"}
+        return {"type": "http.request", "body": b"{}" if method == "POST" else b""}
 
     async def send(message: Message) -> None:
         sent.append(message)
@@ -118,13 +118,77 @@ def test_behind_the_admission_path_flask_serves_the_rest() -> None:
     scope = {
         "type": "http",
         "http_version": "1.1",
-        "method": "GET",
-        "path": "/readyz",
+        "method": method,
+        "path": path,
         "query_string": b"",
         "headers": [(b"host", b"localhost")],
     }
-    asyncio.run(create_asgi(dependencies)(scope, receive, send))
-    assert sent[0]["status"] == 503
-    assert b"".join(m["body"] for m in sent[1:] if "body" in m) == b"\n".join(
-        [*(r.encode() for r in two_reasons()), b""]
+    await application(scope, receive, send)
+    return {**sent[0], "body": b"".join(m["body"] for m in sent[1:] if "body" in m)}
+
+
+def test_behind_the_admission_path_flask_serves_the_rest() -> None:
+    dependencies = Dependencies(
+        answer=echo, readiness=two_reasons, metrics=lambda: (b"", "text/plain")
     )
+    answer = asyncio.run(ask(create_asgi(dependencies)))
+    assert answer["status"] == 503
+    assert answer["body"].decode().splitlines() == two_reasons()
+
+
+class Slow:
+    """Makes an application as soon as it is let; counts how often it was asked to."""
+
+    def __init__(self) -> None:
+        self.let = threading.Event()
+        self.asked = 0
+
+    def __call__(self) -> Application:
+        self.asked += 1
+        assert self.let.wait(10)
+        return hello
+
+
+async def hello(_scope: Scope, _receive: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 200})
+    await send({"type": "http.response.body", "body": b"hello"})
+
+
+def test_admissions_are_answered_while_the_rest_is_made() -> None:
+    async def scenario() -> None:
+        slow = Slow()
+        admission = Admission(echo, Later(slow))
+        probe = asyncio.create_task(ask(admission))
+        answer = await ask(admission, "POST", "/mutate")
+        assert (answer["status"], answer["body"], probe.done()) == (200, b"{}", False)
+        slow.let.set()
+        assert (await probe)["body"] == b"hello"
+
+    asyncio.run(scenario())
+
+
+def test_requests_that_come_meanwhile_wait_for_the_same_one_even_if_the_first_has_left() -> None:
+    async def scenario() -> None:
+        slow = Slow()
+        later = Later(slow)
+        first, *others = (asyncio.create_task(ask(later)) for _ in range(3))
+        await asyncio.sleep(0)  # all of them have begun to wait
+        first.cancel()
+        slow.let.set()
+        assert [answer["body"] for answer in await asyncio.gather(*others)] == [b"hello"] * 2
+        assert (first.cancelled(), slow.asked) == (True, 1)
+
+    asyncio.run(scenario())
+
+
+def test_each_request_hears_why_the_rest_cannot_be_made() -> None:
+    def missing() -> Application:
+        raise ImportError("No module named 'flask'")
+
+    async def scenario() -> None:
+        later = Later(missing)
+        for _ in range(2):
+            with pytest.raises(ImportError, match="flask"):
+                await ask(later)
+
+    asyncio.run(scenario())
