@@ -16,6 +16,7 @@ from evencore.domain.ledger import Ledger
 from evencore.domain.snapshot import Nodes, Snapshot, maxima
 from evencore.domain.topology import made_at, node_facts, room_since
 from evencore.domain.views import LimitRangeView, NamespaceView, NodeView
+from evencore.kube.keeping import kept_node
 from evencore.kube.source import LIMIT_RANGES, NAMESPACES, NODES, ClusterSource, Kind
 from evencore.kube.surroundings import Surroundings
 from evencore.kube.witnesses import WITNESSES, Witnesses
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _KINDS: Final = {
-    "nodes": Kind(NODES, NodeView),
+    "nodes": Kind(NODES, NodeView, keep=kept_node),
     "namespaces": Kind(NAMESPACES, NamespaceView),
     "limitranges": Kind(LIMIT_RANGES, LimitRangeView),
 }

@@ -23,15 +23,16 @@ if TYPE_CHECKING:
     from builders import Pod
 
     from evencore.domain.views import NodeView
+    from evencore.kube.source import Listener
 
 NODES, NAMESPACES = "/api/v1/nodes", "/api/v1/namespaces"
 LIMIT_RANGES, PODS, EVENTS = "/api/v1/limitranges", "/api/v1/pods", "/api/v1/events"
 
 
 @contextmanager
-def _live(server: ScriptedServer) -> Iterator[LiveSnapshot]:
+def _live(server: ScriptedServer, listener: Listener | None = None) -> Iterator[LiveSnapshot]:
     client = client_of(server)
-    live = LiveSnapshot(client, Policy())
+    live = LiveSnapshot(client, Policy(), listener=listener)
     live.start()
     try:
         yield live
@@ -84,13 +85,26 @@ def test_nodes_come_change_and_go(server: ScriptedServer) -> None:
         _until(lambda: [(f.name, f.width) for f in live().nodes.facts] == [("n1", 4)])
 
 
-def test_an_annotation_of_others_on_a_node_costs_no_new_nodes(server: ScriptedServer) -> None:
+def test_an_annotation_of_others_on_a_node_is_no_change(server: ScriptedServer) -> None:
     """Some agents write one every few seconds, on every node."""
     _empty(server, NODES)
-    go = threading.Event()
     load = _versioned(node("n1").width(2).annotate("agent.example/load", "0.7").obj, 2)
+    more = _versioned(node("n2").width(2).obj, 3)
     server.script(NODES, a_list([node("n1").width(2).obj]))
-    server.script(NODES, Stream((lambda: go.wait(PATIENCE_S), event("MODIFIED", load))))
+    server.script(NODES, Stream((event("MODIFIED", load), event("ADDED", more))))
+    told: list[str] = []
+    with _live(server, lambda _, key, *__: told.append(key)) as live:
+        _until(lambda: [f.name for f in live().nodes.facts] == ["n1", "n2"])
+    assert told == ["n1", "n2"]
+
+
+def test_what_says_nothing_of_its_width_costs_no_new_nodes(server: ScriptedServer) -> None:
+    _empty(server, NODES)
+    go = threading.Event()
+    said = node("n1").width(2).annotate("evencore.io/room-since", "2026-03-01T11:00:00Z")
+    server.script(NODES, a_list([node("n1").width(2).obj]))
+    changed = event("MODIFIED", _versioned(said.obj, 2))
+    server.script(NODES, Stream((lambda: go.wait(PATIENCE_S), changed)))
     with _live(server) as live:
         _until(lambda: live().nodes.facts and live.missing() is None)
         first = live()

@@ -1,0 +1,83 @@
+"""What is kept of a node says all that decisions hear of it, and holds no text twice."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from builders import Node, node
+
+from evencore.domain.topology import made_at, node_facts, room_since
+from evencore.domain.views import NodeView
+from evencore.kube.decoding import Decoder
+from evencore.kube.errors import Call
+from evencore.kube.keeping import kept_node
+
+
+def view(built: Node) -> NodeView:
+    """Decode a node anew, so that none of its texts is another's."""
+    return msgspec.json.decode(msgspec.json.encode(built.obj), type=NodeView)
+
+
+CASES = {
+    "a node of which nothing is known": node("n1"),
+    "a node with labels": node("n1").named().width(4).largest(22, 44).label("zone", "a"),
+    "what an admin wrote": node("n1").topology(numa=[22, 24], policy="single-numa-node"),
+    "what an admin wrote wrongly": node("n1").topology(policy="all-numa-nodes"),
+    "since when there is more room": (
+        node("n1")
+        .annotate("evencore.io/room-since", "2026-03-01T11:00:00Z")
+        .metadata(creationTimestamp="2026-03-01T10:00:00Z")
+    ),
+    "when it was made": node("n1").metadata(creationTimestamp="2026-03-01T10:00:00Z"),
+    "empty labels": node("n1").metadata(labels={}),
+}
+
+
+@pytest.mark.parametrize("built", CASES.values(), ids=CASES.keys())
+def test_decisions_hear_the_same_of_what_is_kept(built: Node) -> None:
+    whole = view(built)
+    kept = kept_node(whole)
+
+    assert node_facts(kept) == node_facts(whole)
+    assert room_since(kept) == room_since(whole)
+    assert made_at(kept) == made_at(whole)
+
+
+def test_what_nobody_reads_is_not_kept() -> None:
+    built = node("n1").annotate("csi.example/nodeid", "x").metadata(uid="u1", ownerReferences=[])
+    built.annotate("evencore.io/room-since", "2026-03-01T11:00:00Z")
+
+    found = kept_node(view(built)).metadata
+
+    assert found is not None
+    assert found.annotations == {"evencore.io/room-since": "2026-03-01T11:00:00Z"}
+    assert (found.uid, found.owner_references) == (None, None)
+
+
+def test_nodes_share_the_texts_of_their_labels() -> None:
+    shared = "a value that is longer than what decoders remember by themselves"
+    made = [node(f"n{n}").label("topology.example/a-rather-long-key", shared) for n in range(2)]
+
+    one, other = (kept_node(view(built)).metadata for built in made)
+
+    assert one is not None
+    assert other is not None
+    for mine, other_s in zip((one.labels or {}).items(), (other.labels or {}).items(), strict=True):
+        assert mine[0] is other_s[0]
+        assert mine[1] is other_s[1]
+
+
+def test_a_label_that_is_the_name_is_the_name() -> None:
+    found = kept_node(view(node("worker-7.example").label("host", "worker-7.example"))).metadata
+
+    assert found is not None
+    assert (found.labels or {})["host"] is found.name
+
+
+def test_nothing_is_kept_of_a_page_but_what_is_kept_of_its_nodes() -> None:
+    body = msgspec.json.encode(
+        {"metadata": {"resourceVersion": "7"}, "items": [node("n1").width(2).obj, {"spec": {}}]}
+    )
+    page = Decoder(NodeView, "/api/v1/nodes", kept_node).page(body, Call("GET", "/", "server"))
+
+    assert page.objects == {"n1": kept_node(view(node("n1").width(2)))}
