@@ -99,7 +99,8 @@ class NodeIndex:
 
     def __init__(self, nodes: Sequence[tuple[str, Mapping[str, str]]]) -> None:
         self._nodes = nodes
-        self._by_name = {name: 1 << bit for bit, (name, _) in enumerate(nodes)}
+        # Numbers, not bit sets: one of those is as long as there are nodes.
+        self._by_name = {name: bit for bit, (name, _) in enumerate(nodes)}
         self._keys = frozenset().union(*(labels for _, labels in nodes))
         self._by_key: dict[str, dict[str, int]] = {}
         self._any: dict[str, int] = {}
@@ -108,7 +109,8 @@ class NodeIndex:
 
     def named(self, name: str) -> int:
         """Return the bit of a node; 0 if there is no such node."""
-        return self._by_name.get(name, 0)
+        bit = self._by_name.get(name)
+        return 0 if bit is None else 1 << bit
 
     def having(self, key: str, value: str) -> int:
         """Return the nodes that have a label."""
