@@ -16,6 +16,7 @@ from evencore.domain.decision import Decision, decide
 from evencore.domain.patching import operations
 from evencore.domain.views import PodView
 from webhook import review
+from webhook.alike import Crowds, Told, kind_of
 from webhook.review import Request
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Mutator:
         self._snapshot = snapshot
         self._now = now
         self._observe = observe
+        self._crowds = Crowds()
 
     def __call__(self, body: bytes) -> tuple[int, bytes]:
         """Answer the body of a POST: 200 with a review, or 400 if the body is none."""
@@ -87,25 +89,38 @@ class Mutator:
             )
         pod = request.object or PodView()
         namespace = request.namespace or pod.meta.namespace or ""
-        decision = decide(pod, namespace, self._policy, self._snapshot(), self._now())
-        if decision.denial:
-            message = f"evencore: {decision.denial}"
-            answer = review.denied(uid, message, decision.warnings)
-            return answer, Outcome("denied", request, decision)
-        patch = operations(pod, decision)
-        warnings = (
-            *decision.warnings,
-            *(decision.alignment.sentences if decision.alignment else ()),
-        )
-        if not patch:
-            return review.allowed(uid, warnings), Outcome("unchanged", request, decision)
-        return review.patched(uid, patch, warnings), Outcome("patched", request, decision)
+        snapshot, now = self._snapshot(), self._now()
+        kind = kind_of(pod, namespace, snapshot, now)
+        told = self._crowds.find(kind, namespace, snapshot) if kind else None
+        if told is not None:
+            return review.again(uid, told.rest), Outcome(told.result, request, told.decision)
+        decision = decide(pod, namespace, self._policy, snapshot, now)
+        result, answer = _carried_out(uid, pod, decision)
+        if kind is not None:
+            told = Told(decision, result, review.rest_of(answer, uid))
+            self._crowds.keep(kind, namespace, snapshot, told)
+        return answer, Outcome(result, request, decision)
 
     def _tell(self, outcome: Outcome, begin: float) -> None:
         try:
             self._observe(outcome, perf_counter() - begin)
         except Exception:  # noqa: BLE001  a full disk under the log must not stop a pod
             return
+
+
+def _carried_out(uid: str, pod: PodView, decision: Decision) -> tuple[str, bytes]:
+    """Return what becomes of a pod, and the answer that says so."""
+    if decision.denial:
+        message = f"evencore: {decision.denial}"
+        return "denied", review.denied(uid, message, decision.warnings)
+    patch = operations(pod, decision)
+    warnings = (
+        *decision.warnings,
+        *(decision.alignment.sentences if decision.alignment else ()),
+    )
+    if not patch:
+        return "unchanged", review.allowed(uid, warnings)
+    return "patched", review.patched(uid, patch, warnings)
 
 
 _encode_json = Encoder().encode

@@ -162,6 +162,19 @@ def denied(uid: str, message: str, warnings: tuple[str, ...] = ()) -> bytes:
     return _encode(Answer(response))
 
 
+_BEFORE_UID = b'{"response":{"uid":'
+
+
+def rest_of(answer: bytes, uid: str) -> bytes:
+    """Return what of an answer is the same whatever its uid."""
+    return answer[len(_BEFORE_UID) + len(_encode(uid)) :]
+
+
+def again(uid: str, rest: bytes) -> bytes:
+    """Give an answer once more, with another uid."""
+    return b"".join((_BEFORE_UID, _encode(uid), rest))
+
+
 def presentable(warnings: tuple[str, ...]) -> tuple[str, ...]:
     """Return at most 4 warnings of less than 120 bytes, without control characters.
 

@@ -1,0 +1,92 @@
+"""What was answered to a pod of the same kind: pods come in crowds.
+
+The pods of a ReplicaSet differ in their names and in what no decision looks at. What was answered
+to one is answered to the next, with its own uid, as long as all that the answer follows from is
+the same: the nodes, what is known of the namespace, and that no pod of the owner was rejected (of
+rejections a decision also looks at how long ago they were).
+
+For: knowing pods again. Not for: deciding and answering; see `mutate`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec.json import Encoder
+
+from evencore.domain.rejection import owner_key
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from evencore.domain.decision import Decision
+    from evencore.domain.snapshot import Maxima, Nodes, Snapshot
+    from evencore.domain.views import NamespaceView, PodView
+
+MOST_KEPT: Final = 256
+"""Kinds of pods kept at a time, for the same nodes."""
+LONGEST: Final = 4096
+"""Bytes of a pod, as far as we read it, and of its answer. Anybody may send larger ones."""
+
+_encode = Encoder().encode
+
+
+class Told(NamedTuple):
+    """What became of a pod."""
+
+    decision: Decision
+    result: str
+    rest: bytes  # of the answer, behind the uid
+
+
+class _Kept(NamedTuple):
+    """The same, and what of the cluster it followed from besides the nodes."""
+
+    namespace: NamespaceView | None
+    maxima: Maxima | None
+    told: Told
+
+
+class Crowds:
+    """The kinds of pods that were seen lately, and what became of them. Threads may share it."""
+
+    def __init__(self) -> None:
+        # In one piece, so that nobody sees the answers for other nodes.
+        self._known: tuple[Nodes | None, dict[bytes, _Kept]] = (None, {})
+
+    def find(self, kind: bytes, namespace: str, snapshot: Snapshot) -> Told | None:
+        """Return what became of a pod of this kind, if that still follows."""
+        nodes, known = self._known
+        kept = known.get(kind) if nodes is snapshot.nodes else None
+        if (
+            kept is not None
+            and kept.namespace is snapshot.namespaces.get(namespace)
+            and kept.maxima == snapshot.maxima.get(namespace)
+        ):
+            return kept.told
+        return None
+
+    def keep(self, kind: bytes, namespace: str, snapshot: Snapshot, told: Told) -> None:
+        """Keep what became of a pod."""
+        if len(kind) > LONGEST or len(told.rest) > LONGEST:
+            return
+        nodes, known = self._known
+        if nodes is not snapshot.nodes or len(known) >= MOST_KEPT:
+            known = {}
+            self._known = (snapshot.nodes, known)
+        known[kind] = _Kept(
+            snapshot.namespaces.get(namespace), snapshot.maxima.get(namespace), told
+        )
+
+
+def kind_of(pod: PodView, namespace: str, snapshot: Snapshot, now: datetime) -> bytes | None:
+    """Return all that the answer to a pod follows from but the cluster; None: never the same again.
+
+    Of what we read of a pod that is everything but its name, its uid and when it was made.
+    """
+    meta, owner = pod.metadata, pod.controller
+    if meta is None:
+        return None
+    if owner and snapshot.evidence.of(owner_key(owner, namespace), now).times:
+        return None
+    return _encode((namespace, pod.spec, meta.labels, meta.annotations, meta.owner_references))
