@@ -4,5 +4,5 @@ For: configuration, authentication, raw requests, lists and watches into memory,
 controller, leadership. docs/api-server.md has the map.
 Not for: deciding anything about pods or nodes; nothing here knows what its objects mean.
 
-Importing this package is cheap; `connect` pays for the official client (figures in client.py).
+The official client reads kubeconfigs and is imported for that alone (figures in client.py).
 """

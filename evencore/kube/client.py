@@ -1,17 +1,15 @@
 """One configured client: raw requests with timeouts, keep-alive, a name and current credentials.
 
-For: everything that travels to the API server. The official client authenticates, sets up TLS and
-proxies and builds the URL; `param_serialize` and `call_api` hand back urllib3's raw stream.
-Not for: models. No API class and no model is imported: answers stay bytes, and what is sent is
-what the caller built.
+For: everything that travels to the API server.
+Not for: models. Answers stay bytes, and what is sent is what the caller built.
 
-What the import costs (Python 3.11, kubernetes 37.0.2, one of two shared cores, cached byte code):
-    this package                   0.16 s   25 MiB resident (mostly urllib3; Python alone: 8)
-    the first `connect`           +0.25 s  +18 MiB (`import kubernetes`: its __init__ imports every
-                                           subpackage, so importing less of it saves nothing)
-    `client.CoreV1Api`, not here   +0.8 s  +22 MiB
-That is why `kubernetes` is imported inside the functions that need it: a process that never
-connects never pays, one that does can serve before it has paid.
+What it costs (Python 3.11, urllib3 2.8, one of two shared cores, cached byte code; figures of a
+process that has nothing else loaded):
+    this package and urllib3        0.15 s   +14 MiB resident (Python alone: 12)
+    `connect` in a pod              0.01 s   +0.4 MiB
+    `connect` with a kubeconfig    +0.25 s   +19 MiB (`import kubernetes`: its __init__ imports
+                                             every subpackage, and pydantic)
+That is why `kubernetes` is imported inside the one function that reads kubeconfigs (decision 0018).
 """
 
 from __future__ import annotations
@@ -19,17 +17,20 @@ from __future__ import annotations
 import logging
 import threading
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import HTTPError, SSLError
 
 from evencore.kube import configuration, errors
 from evencore.kube.reply import Reply
+from evencore.kube.transport import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kubernetes.client.configuration import Configuration
+    from urllib3 import BaseHTTPResponse
+
+    from evencore.kube.access import Access
 
 _log = logging.getLogger(__name__)
 
@@ -64,21 +65,22 @@ def connect(
 class Client:
     """Sends requests; safe to share between threads.
 
-    `load` gives the configuration. It is called again after a 401, so that a token file, an exec
-    plugin or a client certificate that has changed since is picked up; the in-cluster token is
-    also read again every minute. `agent`: the name in the user agent.
+    `load` gives the configuration. It is called again after a 401 and where TLS failed, so that a
+    token file, an exec plugin or a certificate that has changed since is picked up; tokens that
+    are known to end are renewed before that, in a pod every minute. `agent`: the name in the user
+    agent.
     """
 
-    def __init__(self, load: Callable[[], Configuration], *, agent: str = AGENT) -> None:
+    def __init__(self, load: Callable[[], Access], *, agent: str = AGENT) -> None:
         self._load = load
-        self._agent = agent
+        self._agent = f"{agent}/{_own_version()}"
         self._lock = threading.Lock()
-        self._api = _api_client(load(), agent)
+        self._transport = Transport(load())
 
     @property
     def server(self) -> str:
         """The API server's URL."""
-        return str(self._api.configuration.host)
+        return self._transport.access.host
 
     def get(
         self,
@@ -126,78 +128,77 @@ class Client:
         body: object,
         read_timeout_s: float,
     ) -> Reply:
-        api = self._api
+        transport = self._transport
         call = errors.Call(verb, path, self.server)
+        headers = {**headers, "User-Agent": self._agent}
+        if authorization := _authorization(call, transport.access):
+            headers["Authorization"] = authorization
+        # Who has no time to wait for an answer has none to wait for a connection either.
+        connect_timeout_s = min(CONNECT_TIMEOUT_S, read_timeout_s)
         try:
-            request = api.param_serialize(
+            raw = transport.send(
                 verb,
                 path,
-                query_params=list(query),
-                header_params=headers,
-                auth_settings=["BearerToken"],
+                query,
+                headers,
+                body,
+                connect_timeout_s=connect_timeout_s,
+                read_timeout_s=read_timeout_s,
             )
-        except Exception as error:
-            # Reading the token again is the only thing here that can fail, in as many ways as
-            # there are credential plugins; none of them must end a reflector's thread.
-            text = (
-                f"{call} was not sent: the credentials could not be read ({type(error).__name__})"
-            )
-            raise errors.Unauthorized(f"{text}: {errors.Unauthorized.advice}") from error
-        method, url, sent, _, fields = request
-        if "authorization" in sent:
-            # Token files end in a newline as often as not, and http.client refuses such a header.
-            sent["authorization"] = sent["authorization"].strip()
-        # The body is plain values; the official client would copy it all in search of models.
-        raw = self._send(api, call, (method, url, sent, body, fields), read_timeout_s)
-        if raw.status in _OK:
-            return Reply(call, raw)
-        try:
-            refusal = raw.read(_REFUSAL_BYTES)
-        except (HTTPError, OSError) as error:
-            raise errors.from_exception(call, error) from error
-        finally:
-            raw.close()
-        if raw.status == _UNAUTHORIZED:
-            self._reload(api)
-        raise errors.from_answer(call, raw.status, refusal, raw.headers)
-
-    def _send(self, api: Any, call: errors.Call, request: Any, read_timeout_s: float) -> Any:  # noqa: ANN401  the official client has no types for these
-        from kubernetes.client.exceptions import ApiException  # noqa: PLC0415  see the top
-
-        # Who has no time to wait for an answer has none to wait for a connection either.
-        timeouts = (min(CONNECT_TIMEOUT_S, read_timeout_s), read_timeout_s)
-        try:
-            return api.call_api(*request, _request_timeout=timeouts).response
-        except (ApiException, HTTPError, OSError, ValueError) as error:
-            # ApiException: how it reports TLS errors. OSError: a CA file that is gone.
+        except (HTTPError, OSError, ValueError) as error:
+            if isinstance(error, SSLError):
+                self._reload(transport)
             # ValueError: a header that is none; it would quote the token, so it is not chained.
             quotes = isinstance(error, ValueError) and not isinstance(error, HTTPError)
             raise errors.from_exception(call, error) from (None if quotes else error)
+        if raw.status in _OK:
+            return Reply(call, raw)
+        refused = _refusal(call, raw)
+        if raw.status == _UNAUTHORIZED:
+            self._reload(transport)
+        raise refused
 
-    def _reload(self, refused: Any) -> None:  # noqa: ANN401  an ApiClient
-        """Load the configuration again, unless another thread did since `refused` was in use."""
+    def _reload(self, failed: Transport) -> None:
+        """Load the configuration again, unless another thread did since `failed` was in use."""
         with self._lock:
-            if self._api is not refused:
+            if self._transport is not failed:
                 return
             try:
-                self._api = _api_client(self._load(), self._agent)
+                self._transport = Transport(self._load())
             except errors.NoConfiguration as error:
-                _log.warning("credentials were refused and could not be loaded again: %s", error)
+                _log.warning(
+                    "the credentials could not be loaded again, so the old ones stay in use: %s",
+                    error,
+                )
                 return
         # Watches that are open on the old one keep their connections; only idle ones close.
-        refused.close()
+        failed.close()
 
     def close(self) -> None:
         """Close the idle connections."""
-        self._api.close()
+        self._transport.close()
 
 
-def _api_client(found: Configuration, agent: str) -> Any:  # noqa: ANN401  an ApiClient
-    from kubernetes.client.api_client import ApiClient  # noqa: PLC0415  see the top
+def _authorization(call: errors.Call, access: Access) -> str | None:
+    try:
+        value = access.authorization()
+    except Exception as error:
+        # There are as many ways to fail as there are credential plugins; none of them must end a
+        # reflector's thread.
+        text = f"{call} was not sent: the credentials could not be read ({type(error).__name__})"
+        raise errors.Unauthorized(f"{text}: {errors.Unauthorized.advice}") from error
+    # Tokens end in a newline as often as not, and http.client refuses such a header.
+    return value and value.strip()
 
-    api = ApiClient(found)
-    api.user_agent = f"{agent}/{_own_version()}"
-    return api
+
+def _refusal(call: errors.Call, raw: BaseHTTPResponse) -> errors.KubeError:
+    try:
+        body = raw.read(_REFUSAL_BYTES)
+    except (HTTPError, OSError) as error:
+        raise errors.from_exception(call, error) from error
+    finally:
+        raw.close()
+    return errors.from_answer(call, raw.status, body, raw.headers)
 
 
 def _own_version() -> str:

@@ -1,8 +1,9 @@
 """Where the API server is and who we are to it.
 
-For: finding a configuration (explicit path > KUBECONFIG > in-cluster > ~/.kube/config) and setting
-it up for a long-lived process.
-Not for: making requests; that is `client`.
+For: finding a configuration (explicit path > KUBECONFIG > in-cluster > ~/.kube/config), and having
+the official client read kubeconfigs, with all their plugins. Nothing else of it is used, so a pod,
+which has no kubeconfig, never imports it.
+Not for: making requests; that is `client`. Not for a pod's account; that is `account`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evencore.kube import account as service_account
+from evencore.kube import proxies
+from evencore.kube.access import Access
 from evencore.kube.errors import NoConfiguration, shortened
 
 if TYPE_CHECKING:
@@ -21,23 +25,21 @@ if TYPE_CHECKING:
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 """Where a kubelet mounts the token and the CA of the API server."""
 
-POOL_SIZE = 16
-"""Connections kept for reuse: a handful of watches hold one each, the rest is for writes."""
-
 
 def load(
     kubeconfig: str | None = None,
     context: str | None = None,
     *,
     environ: Mapping[str, str] = os.environ,
-    account: Path = SERVICE_ACCOUNT,
-) -> Configuration:
+    account: Path | None = None,
+) -> Access:
     """Find and load the configuration that applies.
 
     `kubeconfig`: a path, or several as in KUBECONFIG. A `context` can only be meant for a
-    kubeconfig, so with one the in-cluster account is not looked at. Raises NoConfiguration,
-    which names everything that was tried.
+    kubeconfig, so with one the in-cluster account is not looked at. `account`: what is mounted in
+    a pod, None for SERVICE_ACCOUNT. Raises NoConfiguration, which names everything that was tried.
     """
+    account = account or SERVICE_ACCOUNT
     tried: list[str] = []
     for name, value in (("the given path", kubeconfig), ("KUBECONFIG", environ.get("KUBECONFIG"))):
         if value:
@@ -46,7 +48,7 @@ def load(
                 raise NoConfiguration(
                     f"no kubeconfig: {name} is {value}, which does not exist: correct or unset it"
                 )
-            return _tuned(_from_file(value, context))
+            return _from_file(value, context)
         tried.append(f"{name} (not set)")
     missing = _missing_account(environ, account)
     if context:
@@ -54,10 +56,10 @@ def load(
     elif missing:
         tried.append(f"in-cluster ({missing})")
     else:
-        return _tuned(_from_account(environ, account))
+        return _from_account(environ, account)
     default = Path(environ.get("HOME") or "~").expanduser() / ".kube" / "config"
     if default.is_file():
-        return _tuned(_from_file(str(default), context))
+        return _from_file(str(default), context)
     tried.append(f"{default} (does not exist)")
     raise NoConfiguration(
         f"no API server is configured; tried {', '.join(tried)}: "
@@ -80,8 +82,8 @@ def _missing_account(environ: Mapping[str, str], account: Path) -> str:
     return ""
 
 
-def _from_file(paths: str, context: str | None) -> Configuration:
-    import yaml  # noqa: PLC0415  only who connects pays for the imports, see client.py
+def _from_file(paths: str, context: str | None) -> Access:
+    import yaml  # noqa: PLC0415  only who has a kubeconfig pays for the imports, see client.py
     from kubernetes.client.configuration import Configuration  # noqa: PLC0415  same
     from kubernetes.config import ConfigException, load_kube_config  # noqa: PLC0415  same
 
@@ -93,6 +95,7 @@ def _from_file(paths: str, context: str | None) -> Configuration:
             client_configuration=found,
             persist_config=False,  # the file is the user's: we read it
         )
+        return _access(found)
     except (
         # What the official loader raises for files of the wrong shape, besides its own.
         ConfigException,
@@ -111,39 +114,34 @@ def _from_file(paths: str, context: str | None) -> Configuration:
             f"{named} cannot be used: {type(error).__name__} {shortened(said)}: "
             "compare it with the output of kubectl config view"
         ) from (None if brace else error)
-    return found
 
 
-def _from_account(environ: Mapping[str, str], account: Path) -> Configuration:
-    from kubernetes.client.configuration import Configuration  # noqa: PLC0415  see client.py
-    from kubernetes.config import ConfigException  # noqa: PLC0415  same
-    from kubernetes.config.incluster_config import InClusterConfigLoader  # noqa: PLC0415  same
+def _access(found: Configuration) -> Access:
+    """Take what the official loader found, with the hook that renews it.
 
-    found = Configuration()
+    Raises as `proxies.on_the_way`.
+    """
+    # For each request the loader sets the host again, and a proxy that is not said to be set is
+    # then looked for in the whole environment: more than a third of a request's cost.
+    found.proxy = found.proxy
+    return Access(
+        found.host,
+        # It calls the hook: exec plugins and OIDC, whose tokens end, are asked again.
+        lambda: found.get_api_key_with_prefix("BearerToken"),
+        ca_file=found.ssl_ca_cert,
+        cert_file=found.cert_file,
+        key_file=found.key_file,
+        verify=found.verify_ssl,
+        tls_server_name=found.tls_server_name,
+        proxy=proxies.on_the_way(found.host, found.proxy, found.no_proxy),
+    )
+
+
+def _from_account(environ: Mapping[str, str], account: Path) -> Access:
     try:
-        # It reads the token again when its copy is older than a minute; kubelets renew it hourly.
-        InClusterConfigLoader(  # type: ignore[no-untyped-call]  # it has no types
-            token_filename=str(account / "token"),
-            cert_filename=str(account / "ca.crt"),
-            environ=environ,
-        ).load_and_set(found)
-    except (ConfigException, OSError) as error:
+        return service_account.access(environ, account)
+    except (OSError, ValueError) as error:
         raise NoConfiguration(
             f"the service account in {account} cannot be used: {shortened(str(error))}: "
             "look at the volume that the kubelet mounts there"
         ) from error
-    return found
-
-
-def _tuned(found: Configuration) -> Configuration:
-    """Set what a long-lived process needs whoever wrote the configuration."""
-    # urllib3 would repeat requests and sleep through Retry-After on its own, out of sight of the
-    # back-off, of the pace and of a stop.
-    found.retries = False
-    # 30 s idle, 15 s between probes, as client-go: a peer that vanished is noticed.
-    found.keep_alive = True
-    found.connection_pool_maxsize = POOL_SIZE
-    # Before each request the official loaders set the host again, and a proxy that is not said to
-    # be set is then looked for in the whole environment: more than a third of a request's cost.
-    found.proxy = found.proxy
-    return found

@@ -1,7 +1,7 @@
 """What can go wrong at the API server's door, in a few kinds that a caller can act on.
 
-For: turning answers, broken connections and the official client's exceptions into `KubeError`s
-whose text says what happened, to what, and what to do. The original is chained.
+For: turning answers and broken connections into `KubeError`s whose text says what happened, to
+what, and what to do. The original is chained.
 Not for: retrying; whoever called decides.
 
 Texts are cut short: the API server likes to quote whole objects, and logs are no place for them.
@@ -200,8 +200,8 @@ def from_exception(call: Call, error: Exception) -> KubeError:
         # http.client quotes a bad header whole, and that header may be the token.
         said = f"the request could not be built ({type(error).__name__})"
     else:
-        # ApiException keeps its text in `reason`; str() of it would add headers and body.
-        said = shortened(str(getattr(error, "reason", None) or error) or type(error).__name__)
+        tls = "SSLError " if isinstance(error, urllib3.exceptions.SSLError) else ""
+        said = shortened(f"{tls}{error}") or type(error).__name__
     advice = kind.advice
     if "certificate" in said.lower() or "ssl" in said.lower():
         advice = "check the certificate authority and the server name in the configuration"

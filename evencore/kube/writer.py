@@ -118,7 +118,7 @@ class Writer:
             for name, value in wanted
             if value
         ]
-        # The official client takes lists alone for JSON patches, and JSON has no other Mappings.
+        # A request is made of lists and dicts: JSON has no other sequences and mappings.
         body = [*tests, *map(dict, operations)]
         return self._write("PATCH", _pod(pod), body, JSON_PATCH)
 

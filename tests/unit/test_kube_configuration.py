@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,7 @@ from evencore.kube.configuration import load
 from evencore.kube.errors import NoConfiguration
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
 IN_POD = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
 
@@ -89,12 +90,6 @@ def test_a_pod_without_its_token_says_which_file_is_missing(tmp_path: Path) -> N
         load(environ={**IN_POD, "HOME": str(tmp_path)}, account=tmp_path)
 
 
-def test_an_empty_token_is_named(tmp_path: Path, account: Path) -> None:
-    (account / "token").write_text("")
-    with pytest.raises(NoConfiguration, match=r"service account in .* cannot be used"):
-        load(environ={**IN_POD, "HOME": str(tmp_path)}, account=account)
-
-
 @pytest.mark.parametrize("by", ["path", "variable"])
 def test_a_file_that_was_named_and_is_missing_is_an_error_not_a_reason_to_look_elsewhere(
     tmp_path: Path, account: Path, by: str
@@ -150,25 +145,82 @@ def _read(path: str) -> str:
         return file.read()
 
 
-def test_the_library_retries_nothing_on_its_own_and_keeps_connections_alive(
-    tmp_path: Path,
-) -> None:
-    found = load(_kubeconfig(tmp_path / "config", "there"))
-    assert found.retries is False
-    assert found.keep_alive is True
-    assert not found.client_go_retries
-
-
-def test_a_proxy_is_looked_for_once_and_not_before_each_request(
-    tmp_path: Path, account: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def proxy(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Set a proxy in the environment; returns how to take it away."""
     for name in ("no_proxy", "NO_PROXY", "HTTPS_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
-    environ = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
-    found = load(environ={**environ, "HOME": str(tmp_path)}, account=account)
-    monkeypatch.delenv("https_proxy")
+    return lambda: monkeypatch.delenv("https_proxy")
 
-    assert found.get_api_key_with_prefix("BearerToken")  # as before each request
 
+def test_in_a_pod_a_proxy_is_looked_for_once(account: Path, proxy: Callable[[], None]) -> None:
+    found = load(environ=IN_POD, account=account)
+    proxy()
     assert found.proxy == "http://proxy.example:3128"
+
+
+def test_with_a_kubeconfig_a_proxy_is_looked_for_once_and_not_before_each_request(
+    tmp_path: Path, proxy: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(_kubeconfig(tmp_path / "config", "there"))
+    path.write_text(path.read_text().replace("http://", "https://"))
+    found = load(str(path))
+    assert found.proxy == "http://proxy.example:3128"
+    proxy()
+    monkeypatch.setattr("kubernetes.client.configuration.getproxies", pytest.fail)
+    assert found.authorization() == "Bearer t"  # as before each request
+
+
+@pytest.mark.parametrize("proxy_url", ["proxy.example:3128", "ftp://me:s3cret@there", 5, ["a"]])
+def test_a_proxy_that_is_no_address_is_told_with_what_would_be_one_and_not_quoted(
+    tmp_path: Path, proxy_url: object
+) -> None:
+    path = Path(_kubeconfig(tmp_path / "config", "there"))
+    content = yaml.safe_load(path.read_text())
+    content["clusters"][0]["cluster"]["proxy-url"] = proxy_url
+    path.write_text(yaml.safe_dump(content))
+    with pytest.raises(
+        NoConfiguration, match=r"must begin with one of http://, https://"
+    ) as caught:
+        load(str(path))
+    assert "s3cret" not in str(caught.value)
+
+
+def test_the_account_is_looked_for_where_the_module_says_at_the_time(
+    account: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evencore.kube.configuration.SERVICE_ACCOUNT", account)
+    assert load(environ=IN_POD).ca_file == str(account / "ca.crt")
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("10.0.0.1", "https://10.0.0.1:443"),
+        ("fd00::1", "https://[fd00::1]:443"),
+        ("fe80::1%eth0", "https://[fe80::1%eth0]:443"),
+        ("kubernetes.default.svc", "https://kubernetes.default.svc:443"),
+    ],
+)
+def test_an_address_of_either_family_makes_a_url(account: Path, host: str, url: str) -> None:
+    assert load(environ={**IN_POD, "KUBERNETES_SERVICE_HOST": host}, account=account).host == url
+
+
+@pytest.mark.parametrize("file", ["token", "ca.crt"])
+@pytest.mark.parametrize("content", [b"", b" \n", b"\xff\xfe"])
+def test_a_file_of_the_account_that_says_nothing_is_named(
+    account: Path, file: str, content: bytes
+) -> None:
+    (account / file).write_bytes(content)
+    with pytest.raises(NoConfiguration, match=rf"cannot be used: \S+/{file} is no text"):
+        load(environ=IN_POD, account=account)
+
+
+def test_what_is_found_shows_no_token_when_it_is_printed(tmp_path: Path, account: Path) -> None:
+    (account / "token").write_text("s3cret")
+    path = Path(_kubeconfig(tmp_path / "config", "there"))
+    path.write_text(path.read_text().replace("token: t", "token: s3cret"))
+    for found in (load(environ=IN_POD, account=account), load(str(path))):
+        assert found.authorization() == "Bearer s3cret"
+        assert "s3cret" not in repr(found)

@@ -81,6 +81,7 @@ class ScriptedServer:
         port: int = 0,
     ) -> None:
         self.now = now
+        self.tls = tls
         self._steps: dict[str, deque[Step]] = defaultdict(deque)
         self._otherwise: dict[str, Answer] = {}
         self._changed = threading.Condition()

@@ -9,14 +9,19 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from wire.scripted import CUT, PATIENCE_S, ScriptedServer, Stream, event, thing
+import yaml
+from wire.scripted import CUT, PATIENCE_S, ScriptedServer, Stream, a_list, event, refusal, thing
 
+from evencore.kube.access import Access
 from evencore.kube.client import Client
 from evencore.kube.reflector import Reflector, Rules
 from evencore.kube.resource import Resource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from wire.scripted import Seen, Step
 
 PATH = "/api/v1/things"
 THINGS = Resource(PATH)
@@ -106,15 +111,31 @@ def living(clock: FakeClock, recorder: Recorder, seconds: float, end: str = CUT)
 _lives = itertools.count()
 
 
+def kubeconfig(path: Path, server: str, user: dict[str, Any], **cluster: object) -> str:
+    """Write a kubeconfig with one context to `path`; returns its name."""
+    content = {
+        "current-context": "c",
+        "clusters": [{"name": "c", "cluster": {"server": server, **cluster}}],
+        "users": [{"name": "u", "user": user}],
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+    }
+    path.write_text(yaml.safe_dump(content))
+    return str(path)
+
+
+def lets_in(wanted: list[str]) -> Callable[[Seen], Step]:
+    """Make a server that knows one token: the one that `wanted` holds at the moment."""
+
+    def brain(seen: Seen) -> Step:
+        if seen.headers.get("authorization") != f"Bearer {wanted[0]}":
+            return refusal(401, "Unauthorized")
+        return Stream() if seen.watch else a_list([thing("a")])
+
+    return brain
+
+
 def client_of(server: ScriptedServer) -> Client:
-    from kubernetes.client.configuration import Configuration  # noqa: PLC0415  slow to import
-
-    def load() -> Configuration:
-        found = Configuration(host=server.url)
-        found.retries = False
-        return found
-
-    return Client(load)
+    return Client(lambda: Access(server.url, lambda: None))
 
 
 @contextmanager
