@@ -89,9 +89,7 @@ def controller(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever
         wrong=wrong,
     )
     logs.set_up(settings.log_level, settings.log_format)
-    logs.logger().info(
-        "starting", settings=settings.model_dump(mode="json"), policy=policy.as_written()
-    )
+    logs.logger().info("starting", settings=settings.as_written(), policy=policy.as_written())
     made = wiring.controller(client, settings, policy)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: made.stop())

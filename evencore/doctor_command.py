@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 import click
+from msgspec import structs
 
 from evencore.doctor.calling import service_of
 from evencore.doctor.machine import to_dict
@@ -167,7 +168,7 @@ def _policy(file: str | None, own: str) -> Policy:
     policy = Policy()
     if file is not None:
         policy = Policy.from_mapping(read_document(file, "a policy").value, file)
-    return policy.model_copy(update={"ignored_namespaces": policy.ignored_namespaces | {own}})
+    return structs.replace(policy, ignored_namespaces=policy.ignored_namespaces | {own})
 
 
 def _look(world: World, cluster: Cluster) -> None:

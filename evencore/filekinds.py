@@ -10,11 +10,12 @@ from typing import Final
 from evencore.domain.objects import text_at
 from evencore.domain.policy import Policy
 from evencore.domain.text import quoted
+from evencore.domain.written import keys
 
 _KEYS: Final[dict[str, set[str | None]]] = {
     "a scenario": {"steps", "for", "expect"},
     "a node file": {"nodes"},
-    "a policy": {field.alias for field in Policy.model_fields.values()},
+    "a policy": set(keys(Policy)),
 }
 """What files of people have at their top, and by which they are known."""
 

@@ -9,33 +9,28 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, get_args
 
-from pydantic import ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from evencore.domain.forms import choice
+from evencore.domain.written import Written, keys, read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evencore.domain.written import Problem
+
 PREFIX = "EVENCORE_"
 
+LogLevel = Literal["debug", "info", "warning", "error"]
+LogFormat = Literal["auto", "console", "json"]
 
-class Settings(BaseSettings):
+
+class Settings(Written, frozen=True):
     """What all processes have."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid")
-
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_level: Annotated[LogLevel, choice(*get_args(LogLevel))] = "info"
     # auto: for people on a terminal, JSON lines elsewhere.
-    log_format: Literal["auto", "console", "json"] = "auto"
-
-
-class ClashError(ValueError):
-    """Settings that are right by themselves, and do not go together."""
-
-    def __init__(self, message: str, *names: str) -> None:
-        super().__init__(message)
-        self.names = names
+    log_format: Annotated[LogFormat, choice(*get_args(LogFormat))] = "auto"
 
 
 S = TypeVar("S", bound=Settings)
@@ -51,29 +46,21 @@ def load(settings: type[S], flags: Mapping[str, object]) -> tuple[S, list[str]]:
     Returns them with everything that is wrong, in sentences. In its place are defaults: they are
     there to look for more that is wrong, in files for one, and not to work with.
     """
-    known = {_variable(name) for name in settings.model_fields}
-    problems = [
-        f"{name}: unknown; known: {', '.join(sorted(known))}"
+    variables = {_variable(name): name for name in keys(settings)}
+    unknown = [
+        f"{name}: unknown; known: {', '.join(sorted(variables))}"
         for name in sorted(os.environ)
-        # pydantic would read evencore_workers too, but pass over evencore_worker.
+        # Somebody who writes evencore_workers means something.
         if name.upper().startswith(PREFIX)
-        and name not in known
+        and name not in variables
         and not _SERVICE_LINK.fullmatch(name)
     ]
-    given: dict[str, Any] = {
-        name: value for name, value in flags.items() if value not in (None, ())
+    given: dict[str, object] = {
+        name: os.environ[variable] for variable, name in variables.items() if variable in os.environ
     }
-    try:
-        return settings(**given), problems
-    except ValidationError as error:
-        for item in error.errors():
-            names, problem = _problem(item)
-            problems.append(problem)
-            given |= {
-                name: settings.model_fields[name].get_default(call_default_factory=True)
-                for name in names
-            }
-    return settings(**given), problems
+    given |= {name: value for name, value in flags.items() if value not in (None, ())}
+    made, problems = read(settings, given)
+    return made, unknown + [_told(problem) for problem in problems]
 
 
 def said(name: str) -> str:
@@ -85,12 +72,6 @@ def _variable(name: str) -> str:
     return f"{PREFIX}{name.upper()}"
 
 
-def _problem(error: Any) -> tuple[tuple[str, ...], str]:  # noqa: ANN401  pydantic's ErrorDetails, as dict
-    """Give the settings that are wrong, and what is wrong with them in words."""
-    clash = error.get("ctx", {}).get("error")
-    if isinstance(clash, ClashError):
-        return clash.names, str(clash)
-    name = str(error["loc"][0])
-    text = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-    text = text.partition(", unable to parse")[0]  # says only once more that it is none
-    return (name,), f"{said(name)}: {text}, not {error['input']!a}"
+def _told(problem: Problem) -> str:
+    """Name the setting that is wrong; several that do not go together name themselves."""
+    return f"{said(problem.way[0])}: {problem.text}" if problem.way else problem.text

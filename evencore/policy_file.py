@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from evencore.domain.policy import Policy
 from evencore.flags import said
 
@@ -25,7 +27,7 @@ def read_policy(settings: WebhookSettings | ControllerSettings) -> Policy:
             document = read_document(file, "a policy")
         policy = Policy.from_mapping(document.value, file)
     ignored = policy.ignored_namespaces | {settings.namespace}
-    return policy.model_copy(update={"ignored_namespaces": ignored})
+    return structs.replace(policy, ignored_namespaces=ignored)
 
 
 @contextmanager

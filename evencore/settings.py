@@ -6,162 +6,155 @@ environment become settings: evencore.flags.
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Literal
-from uuid import uuid4
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator
-from pydantic_settings import NoDecode
+from msgspec import field
 
-from evencore.domain.policy import Duration
-from evencore.flags import ClashError, Settings
+from evencore.domain.forms import DURATION, TEXT, choice, listed, number, optional, whole
+from evencore.domain.written import Clash, Form
+from evencore.flags import Settings
 
-Seconds = Annotated[float, Field(ge=0, le=3600)]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
+T = TypeVar("T")
 
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]\s]+):([0-9]{1,5})")
 _LARGEST_PORT = 65535
 
 
-def _address(text: str) -> str:
-    match = _ADDRESS.fullmatch(text)
+def _address(value: object) -> str:
+    match = _ADDRESS.fullmatch(value) if isinstance(value, str) else None
     if match is None or int(match[2]) > _LARGEST_PORT:
         raise ValueError("must be ADDRESS:PORT, such as 0.0.0.0:8443 or [::]:8443")
-    return text
+    return match[0]
 
 
-Address = Annotated[str, AfterValidator(_address)]
+def _parted(form: Form[T]) -> Form[tuple[T, ...]]:
+    """Give the form of a list that may be written with commas, as the environment has it."""
+    several = listed(form, tuple)
+
+    def read(value: object) -> tuple[T, ...]:
+        if not isinstance(value, str):
+            return several.read(value)
+        return several.read([part for part in map(str.strip, value.split(",")) if part])
+
+    return Form(read, several.write)
 
 
-class WebhookSettings(Settings):
+def _somewhere(value: object) -> tuple[str, ...]:
+    addresses = _ADDRESSES.read(value)
+    if not addresses:
+        raise ValueError("must be at least one ADDRESS:PORT")
+    return addresses
+
+
+_PATH = Form(lambda value: Path(TEXT.read(value)), str)
+_ADDRESSES = _parted(Form(_address, str))
+
+Address = Annotated[str, Form(_address, str)]
+Addresses = Annotated[tuple[str, ...], Form(_somewhere, _ADDRESSES.write)]
+Duration = Annotated[timedelta, DURATION]
+File = Annotated[Path | None, optional(_PATH)]  # or a directory
+Files = Annotated[tuple[Path, ...], _parted(_PATH)]
+Seconds = Annotated[float, number(0, 3600)]
+Text = Annotated[str, TEXT]
+Texts = Annotated[tuple[str, ...], _parted(TEXT)]
+TextOrNone = Annotated[str | None, optional(TEXT)]
+Workers = Annotated[int, whole(1, 64)]
+
+
+class WebhookSettings(Settings, frozen=True):
     """Settings of `evencore webhook`."""
 
     # ADDRESS:PORT to listen on; several are separated by commas in the environment.
-    bind: Annotated[tuple[Address, ...], NoDecode] = ("0.0.0.0:8443",)
+    bind: Addresses = ("0.0.0.0:8443",)
     # Files of the serving certificate and its key (PEM). They are watched: a new certificate is
     # served within a second, without a restart.
-    tls_cert: Path | None = None
-    tls_key: Path | None = None
+    tls_cert: File = None
+    tls_key: File = None
     # Or the Secret that holds them, in our own namespace, and where to write what is read: a
     # directory of our own; by default a new one, in memory where that is possible.
-    cert_secret: str | None = None
-    cert_directory: Path | None = None
+    cert_secret: TextOrNone = None
+    cert_directory: File = None
     # The policy file (YAML); without it the defaults hold.
-    policy: Path | None = None
+    policy: File = None
     # Dumps to answer from instead of a cluster.
-    snapshot: Annotated[tuple[Path, ...], NoDecode] = ()
+    snapshot: Files = ()
     # How to reach the cluster; without both: in-cluster, else the default kubeconfig.
-    kubeconfig: Path | None = None
-    context: str | None = None
+    kubeconfig: File = None
+    context: TextOrNone = None
     # Our own namespace never takes part. In a pod: from the downward API.
-    namespace: str = "evencore-system"
+    namespace: Text = "evencore-system"
     # Processes that answer. One answers thousands of requests a second; replicas are better.
-    workers: Annotated[int, Field(ge=1, le=64)] = 1
+    workers: Workers = 1
     # After SIGTERM: seconds of service as before, then seconds in which connections are given up.
     drain_seconds: Seconds = 5.0
     closing_seconds: Seconds = 5.0
 
-    @field_validator("bind", "snapshot", mode="before")
-    @classmethod
-    def _split(cls, value: object) -> object:
-        return _parts(value)
-
-    @field_validator("bind")
-    @classmethod
-    def _somewhere(cls, addresses: tuple[str, ...]) -> tuple[str, ...]:
-        if not addresses:
-            raise ValueError("must be at least one ADDRESS:PORT")
-        return addresses
-
-    # These look at settings above theirs, not at all together: so they are told beside mistakes in
-    # others, and not a round later.
-    @field_validator("tls_key")
-    @classmethod
-    def _both(cls, key: Path | None, info: ValidationInfo) -> Path | None:
-        if (info.data.get("tls_cert") is None) != (key is None):
-            raise ClashError(
+    def clashes(self) -> Iterator[Clash]:
+        """Tell what is given twice, or in part."""
+        if (self.tls_cert is None) != (self.tls_key is None):
+            yield Clash(
                 "--tls-cert and --tls-key: give both, or neither for plain HTTP",
-                "tls_cert",
-                "tls_key",
+                ("tls_cert", "tls_key"),
             )
-        return key
-
-    @field_validator("cert_secret")
-    @classmethod
-    def _one_certificate(cls, secret: str | None, info: ValidationInfo) -> str | None:
-        if secret and info.data.get("tls_cert"):
-            raise ClashError(
+        if self.cert_secret and self.tls_cert:
+            yield Clash(
                 "--cert-secret: give it or --tls-cert and --tls-key",
-                "cert_secret",
-                "cert_directory",
+                ("cert_secret", "cert_directory"),
             )
-        return secret
-
-    @field_validator("cert_directory")
-    @classmethod
-    def _of_a_secret(cls, directory: Path | None, info: ValidationInfo) -> Path | None:
-        if directory and not info.data.get("cert_secret", "one that is wrong"):
-            raise ClashError(
-                "--cert-directory is for what is read from --cert-secret", "cert_directory"
+        if self.cert_directory and not self.cert_secret:
+            yield Clash(
+                "--cert-directory is for what is read from --cert-secret", ("cert_directory",)
             )
-        return directory
-
-    @field_validator("snapshot")
-    @classmethod
-    def _without_secret(cls, files: tuple[Path, ...], info: ValidationInfo) -> tuple[Path, ...]:
-        if files and info.data.get("cert_secret"):
-            raise ClashError(
+        if self.snapshot and self.cert_secret:
+            yield Clash(
                 "--cert-secret is read from a cluster, --snapshot answers without one",
-                "cert_secret",
-                "cert_directory",
+                ("cert_secret", "cert_directory"),
             )
-        return files
-
-    @field_validator("context")
-    @classmethod
-    def _one_source(cls, context: str | None, info: ValidationInfo) -> str | None:
-        if info.data.get("snapshot") and (info.data.get("kubeconfig") or context):
-            raise ClashError(
+        if self.snapshot and (self.kubeconfig or self.context):
+            yield Clash(
                 "--snapshot answers without a cluster: give it or --kubeconfig and --context",
-                "kubeconfig",
-                "context",
+                ("kubeconfig", "context"),
             )
-        return context
 
 
-class ControllerSettings(Settings):
+class ControllerSettings(Settings, frozen=True):
     """Settings of `evencore controller`."""
 
     # ADDRESS:PORT of health and metrics, plain HTTP.
     bind: Address = "0.0.0.0:8080"
     # The policy file (YAML), the same as the webhook's; without it the defaults hold.
-    policy: Path | None = None
+    policy: File = None
     # How to reach the cluster; without both: in-cluster, else the default kubeconfig.
-    kubeconfig: Path | None = None
-    context: str | None = None
+    kubeconfig: File = None
+    context: TextOrNone = None
     # Our own namespace: the Lease is there. In a pod: from the downward API.
-    namespace: str = "evencore-system"
+    namespace: Text = "evencore-system"
     # The Lease that controllers contend for, and as whom; default: the host's name and a random id.
-    lease: str = "evencore-controller"
-    identity: str = Field(default_factory=lambda: f"{socket.gethostname()}_{uuid4()}")
+    lease: Text = "evencore-controller"
+    identity: Text = field(default_factory=lambda: f"{socket.gethostname()}_{os.urandom(16).hex()}")
     # Threads that write. Each waits for the API server most of the time.
-    workers: Annotated[int, Field(ge=1, le=64)] = 4
+    workers: Workers = 4
     # Never faster than this, whatever happens.
-    writes_per_second: Annotated[float, Field(gt=0, le=1000)] = 20.0
-    write_burst: Annotated[int, Field(ge=1, le=1000)] = 40
+    writes_per_second: Annotated[float, number(0.001, 1000)] = 20.0
+    write_burst: Annotated[int, whole(1, 1000)] = 40
     # Who looks after the webhook's certificate: we, or somebody else, so that we write nothing.
-    certs: Literal["self", "external"] = "self"
+    certs: Annotated[Literal["self", "external"], choice("self", "external")] = "self"
     # The Secret that it is kept in, in our own namespace, and the webhook configuration whose
     # caBundle is written.
-    cert_secret: str = "evencore-webhook-tls"  # noqa: S105  a name
-    webhook_configuration: str = "evencore"
+    cert_secret: Text = "evencore-webhook-tls"  # noqa: S105  a name
+    webhook_configuration: Text = "evencore"
     # The Service by which API servers call the webhook, and what else it is called by: DNS names
     # and IP addresses, separated by commas in the environment.
-    webhook_service: str = "evencore-webhook"
-    cert_names: Annotated[tuple[str, ...], NoDecode] = ()
+    webhook_service: Text = "evencore-webhook"
+    cert_names: Texts = ()
     # How long authorities and certificates live; both are renewed at two thirds of it.
     ca_life: Duration = timedelta(days=365)
     cert_life: Duration = timedelta(days=30)
@@ -169,15 +162,3 @@ class ControllerSettings(Settings):
     # last certificate of an old authority that one is trusted.
     cert_spread: Duration = timedelta(seconds=60)
     cert_overlap: Duration = timedelta(hours=24)
-
-    @field_validator("cert_names", mode="before")
-    @classmethod
-    def _split_names(cls, value: object) -> object:
-        return _parts(value)
-
-
-def _parts(value: object) -> object:
-    """Split a list that is written with commas, as the environment has it."""
-    if not isinstance(value, str):
-        return value
-    return tuple(part for part in map(str.strip, value.split(",")) if part)

@@ -81,7 +81,7 @@ def webhook(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever wa
     serving = wiring.serving(settings)
     logs.set_up(settings.log_level, settings.log_format)
     log = logs.logger()
-    log.info("starting", settings=settings.model_dump(mode="json"), policy=policy.as_written())
+    log.info("starting", settings=settings.as_written(), policy=policy.as_written())
     (followed,) = all_of(lambda: wiring.follow(settings), raising=_RAISING)
     if followed is not None:
         volume = followed.volume

@@ -9,6 +9,7 @@ import pytest
 
 from evencore.domain import names
 from evencore.domain.policy import Policy
+from evencore.domain.written import keys
 from evencore.files import read_document
 from evencore.flags import PREFIX
 from evencore.settings import ControllerSettings, WebhookSettings
@@ -25,23 +26,22 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
-@pytest.mark.parametrize("setting", WebhookSettings.model_fields)
+@pytest.mark.parametrize("setting", keys(WebhookSettings))
 def test_every_setting_of_the_webhook_is_on_its_page_with_flag_and_variable(setting: str) -> None:
     page = (ROOT / "docs" / "serving.md").read_text()
     assert f"`--{setting.replace('_', '-')}`" in page
     assert f"`{PREFIX}{setting.upper()}`" in page
 
 
-@pytest.mark.parametrize("setting", ControllerSettings.model_fields)
+@pytest.mark.parametrize("setting", keys(ControllerSettings))
 def test_every_setting_of_the_controller_is_on_its_page(setting: str) -> None:
     page = (ROOT / "docs" / "controller.md").read_text()
     assert f"`--{setting.replace('_', '-')}`" in page
 
 
-@pytest.mark.parametrize("field", Policy.model_fields.values(), ids=Policy.model_fields)
-def test_every_key_of_the_policy_file_is_on_its_page(field: object) -> None:
-    alias = field.alias  # type: ignore[attr-defined]
-    assert re.search(rf"`{alias}[`.]", POLICY)
+@pytest.mark.parametrize("key", keys(Policy))
+def test_every_key_of_the_policy_file_is_on_its_page(key: str) -> None:
+    assert re.search(rf"`{key}[`.]", POLICY)
 
 
 def test_the_example_of_a_policy_file_is_one(tmp_path: Path) -> None:

@@ -12,17 +12,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
-
 from evencore.domain import names
-from evencore.domain.policy import WIDTHS, PolicyError, Width, checked
+from evencore.domain.forms import TRUTH, choice, listed, optional, whole
+from evencore.domain.policy import WIDTHS, PolicyError, checked
 from evencore.domain.quantity import QuantityError, parse_millis
 from evencore.domain.rejection import read_time
 from evencore.domain.text import quoted
+from evencore.domain.written import Written
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from evencore.domain.views import NodeView, TopologyView
@@ -31,6 +30,7 @@ TopologyPolicy = Literal["none", "best-effort", "restricted", "single-numa-node"
 Scope = Literal["container", "pod"]
 
 _POLICIES: tuple[TopologyPolicy, ...] = ("none", "best-effort", "restricted", "single-numa-node")
+_NUMA = optional(listed(whole(0, 4096, quotes=False), tuple, (1, 64)))
 # The deprecated topologyPolicies of NodeResourceTopology.
 _OLD_POLICIES: dict[str, tuple[TopologyPolicy, Scope]] = {
     "SingleNUMANodeContainerLevel": ("single-numa-node", "container"),
@@ -45,22 +45,16 @@ _OLD_POLICIES: dict[str, tuple[TopologyPolicy, Scope]] = {
 }
 
 
-class Topology(BaseModel):
+class Topology(Written, frozen=True, rename="camel"):
     """What one source tells of a node; the shape of the annotation `evencore.io/topology`."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", alias_generator=to_camel, validate_by_name=True, strict=True
-    )
-
-    policy: TopologyPolicy | None = None
-    scope: Scope | None = None
+    policy: Annotated[TopologyPolicy | None, optional(choice(*_POLICIES))] = None
+    scope: Annotated[Scope | None, optional(choice("container", "pod"))] = None
     # False: the kubelet checks no alignment, so any whole number will do.
-    full_pcpus_only: bool | None = Field(default=None, alias="fullPcpusOnly")
-    threads_per_core: Width | None = None
+    full_pcpus_only: Annotated[bool | None, optional(TRUTH)] = None
+    threads_per_core: Annotated[int | None, optional(choice(*WIDTHS))] = None
     # Allocatable exclusive CPUs of each NUMA node.
-    numa: list[Annotated[int, Field(ge=0, le=4096)]] | None = Field(
-        default=None, min_length=1, max_length=64
-    )
+    numa: Annotated[tuple[int, ...] | None, _NUMA] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +136,7 @@ def room_since(node: NodeView) -> datetime | None:
 
 
 def largest(
-    numa: list[int] | None, policy: TopologyPolicy | None, scope: Scope | None, width: int
+    numa: Sequence[int] | None, policy: TopologyPolicy | None, scope: Scope | None, width: int
 ) -> tuple[int | None, int | None]:
     """Return the largest aligned request of a container and of a pod that may ever be admitted.
 
@@ -186,7 +180,7 @@ def _discovered(view: TopologyView) -> Topology:
                         numa.append(parse_millis(resource.allocatable) // 1000)
                     except QuantityError:
                         return Topology(policy=policy, scope=scope)
-    return Topology(policy=policy, scope=scope).model_copy(update={"numa": numa or None})
+    return Topology(policy=policy, scope=scope, numa=tuple(numa) or None)
 
 
 def _width_label(labels: Mapping[str, str]) -> int | None:

@@ -113,7 +113,7 @@ def _numas(
         ids = [zone.id for zone in zones]
         sizes, distances = [z.capacity for z in zones], [z.distances for z in zones]
         if admin.numa is None:
-            given = [zone.allocatable or 0 for zone in zones]
+            given = tuple(zone.allocatable or 0 for zone in zones)
     elif zones:
         return f"an admin tells of {len(given)} NUMA nodes, its NodeResourceTopology of others"
     capacity = _capacity(node)

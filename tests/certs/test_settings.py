@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from certs.aims import Aims
 from controller.certificates import aims_of
 from evencore.cli import main
+from evencore.flags import load
 from evencore.settings import ControllerSettings
 
 if TYPE_CHECKING:
@@ -28,7 +29,9 @@ def test_names_times_and_service_are_set_by_flags_and_variables(
 ) -> None:
     monkeypatch.setenv("EVENCORE_CERT_NAMES", "10.0.0.1, dev.example")
     monkeypatch.setenv("EVENCORE_CERT_LIFE", "48h")
-    settings = ControllerSettings(namespace="n", webhook_service="s", ca_life=timedelta(hours=200))
+    flags = {"namespace": "n", "webhook_service": "s", "ca_life": "200h"}
+    settings, problems = load(ControllerSettings, flags)
+    assert problems == []
     aims = aims_of(settings)
     assert aims.names == {"s.n.svc", "10.0.0.1", "dev.example"}
     assert (aims.authority_life, aims.leaf_life) == (timedelta(hours=200), timedelta(hours=48))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from controller_parts import Kube, held
 
+from evencore.domain.written import keys
 from evencore.settings import ControllerSettings
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def run(*flags: str, **environment: str) -> subprocess.CompletedProcess[str]:
 def test_help_names_every_setting() -> None:
     done = run("--help")
     assert done.returncode == 0
-    for name in ControllerSettings.model_fields:
+    for name in keys(ControllerSettings):
         assert f"--{name.replace('_', '-')} " in done.stdout
 
 

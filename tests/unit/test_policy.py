@@ -73,7 +73,12 @@ def test_a_policy_reads_what_it_writes() -> None:
         {
             "roundFrom": "2500m",
             "exclusions": {"initial": "1m"},
-            "holds": {"firstRelease": "1s500ms", "releaseWithRoom": "1500ms", "longest": "0s"},
+            "holds": {
+                "firstRelease": "1s500ms",
+                "releaseWithRoom": "1500ms",
+                "longest": "0s",
+                "within": "9999h",
+            },
         }
     )
     assert policy.holds.first_release == policy.holds.release_with_room == timedelta(seconds=1.5)
@@ -121,8 +126,13 @@ def test_a_policy_reads_what_it_writes() -> None:
         ),
         pytest.param(
             {"holds": {"after": 0}},
-            "holds.after: must be greater than or equal to 1, not 0",
+            "holds.after: must be a whole number from 1 to 10, not 0",
             id="a hold without a reason",
+        ),
+        pytest.param(
+            {"holds": {"longest": "9999h1s"}},
+            "holds.longest: must be at most 9999h, not '9999h1s'",
+            id="a duration longer than any",
         ),
         pytest.param(
             {"exclusions": {"maximum": 5}},
@@ -138,6 +148,32 @@ def test_a_policy_reads_what_it_writes() -> None:
             {"defaultThreadsPerCore": True},
             "defaultThreadsPerCore: must be 1, 2, 4 or 8, not True",
             id="true is not one",
+        ),
+        pytest.param(
+            {"rejections": {"keep": True}},
+            "rejections.keep: must be a whole number from 0 to 100, not True",
+            id="nor is it a number of pods",
+        ),
+        pytest.param(
+            {"rejections": {"keep": 3.0}},
+            "rejections.keep: must be a whole number from 0 to 100, not 3.0",
+            id="a number with a point is none to count with",
+        ),
+        pytest.param(
+            {"ignoredNamespaces": ["a", 1]},
+            "ignoredNamespaces.1: must be text, not 1",
+            id="one wrong value of a list, with its number",
+        ),
+        pytest.param(
+            {"exclusions": None},
+            "exclusions: must be a map with any of initial, maximum, not None",
+            id="a key with nothing below it",
+        ),
+        pytest.param(
+            {"keep\n\x1b[2J": 1},
+            "'keep\\n\\x1b[2J': unknown; allowed here: cpu, defaultThreadsPerCore, exclusions, "
+            "holds, ignoredNamespaces, onRejection, rejections, roundFrom, topology",
+            id="a key that would clear the screen",
         ),
         pytest.param(
             {"cpu": "x" * 500},
@@ -183,6 +219,37 @@ def test_all_problems_are_told_at_once() -> None:
         "exclusions.initial",
         "exclusions.x",
     }
+
+
+def test_what_contradicts_each_other_is_told_beside_other_mistakes() -> None:
+    with pytest.raises(PolicyError) as caught:
+        Policy.from_mapping({"holds": {"firstRelease": "20m", "after": 0}})
+    assert [problem.split(" (")[0] for problem in caught.value.problems] == [
+        "holds.after: must be a whole number from 1 to 10, not 0",
+        "holds: firstRelease",
+    ]
+
+
+def test_what_is_wrong_contradicts_nothing() -> None:
+    with pytest.raises(PolicyError) as caught:
+        Policy.from_mapping({"exclusions": {"initial": "soon", "maximum": "1m"}})
+    assert len(caught.value.problems) == 1
+
+
+def test_a_number_may_be_quoted() -> None:
+    assert Policy.from_mapping({"holds": {"after": "5"}}).holds.after == 5
+
+
+def test_policies_are_values() -> None:
+    assert len({Policy(), Policy.from_mapping({}), Policy.from_mapping({"cpu": "warn"})}) == 2
+    with pytest.raises(AttributeError):
+        Policy().cpu = CpuMode.WARN  # type: ignore[misc]
+
+
+def test_a_job_is_tried_as_slowly_as_can_be_and_all_else_holds_for_it() -> None:
+    holds = Policy.from_mapping({"holds": {"slowestRelease": "5m", "after": 4}}).holds
+    assert holds.of("ReplicaSet") == holds
+    assert (holds.of("Job").first_release, holds.of("Job").after) == (timedelta(minutes=5), 4)
 
 
 def test_off_without_quotes_is_what_yaml_makes_of_it() -> None:

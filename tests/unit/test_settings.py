@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from evencore.domain.written import keys
 from evencore.flags import load
 from evencore.settings import ControllerSettings, WebhookSettings
 
@@ -59,11 +61,11 @@ def test_lists_are_separated_by_commas_in_the_environment(monkeypatch: pytest.Mo
 WRONG = {
     "a number that is no number": (
         {"workers": "many"},
-        ["--workers (or EVENCORE_WORKERS): must be a valid integer", "'many'"],
+        ["--workers (or EVENCORE_WORKERS): must be a whole number from 1 to 64, not 'many'"],
     ),
     "a number that is too small": (
         {"workers": "0"},
-        ["--workers (or EVENCORE_WORKERS): must be greater than or equal to 1"],
+        ["--workers (or EVENCORE_WORKERS): must be a whole number from 1 to 64, not '0'"],
     ),
     "a word that is not allowed names those that are": (
         {"log_level": "loud"},
@@ -112,7 +114,18 @@ WRONG = {
     ),
     "several mistakes": (
         {"workers": "x", "drain_seconds": "-1"},
-        ["--workers", "--drain-seconds (or EVENCORE_DRAIN_SECONDS): must be greater than"],
+        [
+            "--workers",
+            "--drain-seconds (or EVENCORE_DRAIN_SECONDS): must be a number from 0 to 3600",
+        ],
+    ),
+    "seconds that are no number to reckon with": (
+        {"drain_seconds": "nan", "closing_seconds": "inf"},
+        ["--drain-seconds (or", "--closing-seconds (or"],
+    ),
+    "a certificate from everywhere": (
+        {"tls_cert": "a", "tls_key": "b", "cert_secret": "s", "snapshot": ("a.json",)},
+        ["give it or --tls-cert and --tls-key", "--snapshot answers without one"],
     ),
 }
 
@@ -129,6 +142,20 @@ def test_what_is_right_is_kept_to_look_for_more_that_is_wrong() -> None:
     flags = {"workers": "x", "tls_cert": "a", "policy": "p.yaml", "cert_directory": "d"}
     settings, problems = load(WebhookSettings, flags)
     assert (settings, len(problems)) == (WebhookSettings(policy=Path("p.yaml")), 3)
+
+
+def test_what_holds_is_told_as_people_would_write_it() -> None:
+    flags = {"policy": "p.yaml", "ca_life": "48h", "cert_names": ("a", "b"), "workers": "2"}
+    settings, _ = load(ControllerSettings, {**flags, "identity": "me"})
+    told = settings.as_written()
+    wanted = {"policy": "p.yaml", "ca_life": "172800s", "cert_names": ["a", "b"], "workers": 2}
+    assert wanted.items() <= told.items()
+    assert list(told) == list(keys(ControllerSettings))
+    assert load(ControllerSettings, json.loads(json.dumps(told))) == (settings, [])
+
+
+def test_each_controller_has_a_name_of_its_own() -> None:
+    assert ControllerSettings().identity != ControllerSettings().identity
 
 
 @pytest.mark.parametrize("name", ["EVENCORE_WORKER", "evencore_workers"])
