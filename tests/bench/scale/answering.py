@@ -64,8 +64,8 @@ def measure(where: Site, amounts: Amounts) -> list[Figure]:
     return [
         figure("webhook, first answer after", median(starts) * 1e3, "ms", _MILLIS),
         figure("webhook, until then", median(costs), "s CPU"),
-        figure("webhook, memory", median(kept), "MiB PSS", _MIB),
-        figure("webhook, memory of its largest process", median(worker), "MiB RSS"),
+        figure("webhook, memory of its largest process", median(worker), "MiB RSS", _MIB),
+        figure("webhook, memory of all its processes, shared out", median(kept), "MiB PSS"),
         figure("webhook, p99 of an answer, idle", median([i for _, i in own]) * 1e3, "ms"),
         *(
             figure(f"webhook, p99 {when}", _ratio(pairs), "times idle", _TIMES)

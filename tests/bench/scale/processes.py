@@ -1,11 +1,13 @@
 """The processes of a run: the stand-in for the API server, the controller, the webhook.
 
 The webhook and the load have one core, everything else has the other: what a latency then shows
-of the others is what they do to the webhook, not that they take its core.
+of the others is what they do to the webhook, not that they take its core. Webhook and controller
+run as in a pod: with what the image has installed and no more, and with a service account.
 """
 
 import http.client
 import json
+import os
 import ssl
 import subprocess
 import sys
@@ -19,10 +21,16 @@ from typing import Any
 from tests.bench.certificate import Certificate, client_context, make_certificate
 from tests.bench.cores import Cores, choose_cores, cpu_seconds, pinned_to, process_tree
 from tests.bench.errors import BenchError
-from tests.bench.servers import BIN, ROOT, Place, end, free_port, tail
+from tests.bench.servers import ROOT, Place, end, free_port, tail
+
+BIN = ROOT / ".venv-lean" / "bin"
+"""What the image has; `make` makes it. In .venv libraries find more to import."""
 
 READY_SECONDS = 120.0
 """Patience with a controller that reads a large cluster on a busy machine."""
+
+_POLICY = ROOT / "deploy/base/policy.yaml"
+_IN_POD = Path(__file__).with_name("in_pod.py")
 
 _WRITES = "1000"
 """A second: what is measured is what the controller can do, not what it allows itself."""
@@ -51,9 +59,9 @@ class Site:
     api_port: int
 
     @property
-    def kubeconfig(self) -> Path:
-        """Return how the stand-in is reached."""
-        return self.directory / "kubeconfig"
+    def account(self) -> Path:
+        """Return the directory of the service account: how the stand-in is reached."""
+        return self.directory / "account"
 
     @property
     def place(self) -> Place:
@@ -103,7 +111,9 @@ def site(directory: Path, size: Size) -> Iterator[Site]:
     command += [f"--nodes={size.nodes}", f"--pods={size.pods}", f"--rejected={size.rejected}"]
     pair = made.certificate
     command += [f"--certificate={pair.certificate}", f"--key={pair.key}"]
-    made.kubeconfig.write_text(json.dumps(_kubeconfig(made)))
+    made.account.mkdir(exist_ok=True)
+    (made.account / "token").write_text("bench")
+    (made.account / "ca.crt").write_bytes(pair.certificate.read_bytes())
     with _started("recorded", command, made, made.cores.load, made.api_port) as process:
         process.wait(lambda: ask(made, "stats") is not None, 20.0, "it does not answer")
         yield made
@@ -127,8 +137,8 @@ def controller(where: Site) -> Iterator[Process]:
     """Start a controller; it may not have read anything yet."""
     ask(where, "forget")
     port = free_port()
-    command = [str(BIN / "evencore"), "controller", f"--bind=127.0.0.1:{port}"]
-    command += [f"--kubeconfig={where.kubeconfig}", "--certs=external", "--log-level=warning"]
+    command = [*_in_pod(where, "controller"), f"--bind=127.0.0.1:{port}"]
+    command += ["--certs=external", "--log-level=warning"]
     command += [f"--writes-per-second={_WRITES}", f"--write-burst={_WRITES}"]
     with _started("controller", command, where, where.cores.load, port) as process:
         yield process
@@ -157,27 +167,18 @@ def wait_settled(process: Process, where: Site) -> None:
 def webhook(where: Site) -> Iterator[Process]:
     """Start a webhook that follows the cluster; it may not serve yet."""
     port = free_port()
-    command = [str(BIN / "evencore"), "webhook", f"--bind=127.0.0.1:{port}"]
-    command += [f"--kubeconfig={where.kubeconfig}", *where.place.tls()]
+    command = [*_in_pod(where, "webhook"), f"--bind=127.0.0.1:{port}", *where.place.tls()]
     command += ["--drain-seconds=0", "--closing-seconds=0"]
     with _started("webhook", command, where, where.cores.server, port) as process:
         yield process
 
 
-def _kubeconfig(where: Site) -> dict[str, Any]:
-    """Return what YAML readers take for a kubeconfig, too."""
-    cluster = {
-        "server": f"https://127.0.0.1:{where.api_port}",
-        "certificate-authority": str(where.certificate.certificate),
-    }
-    return {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": "bench",
-        "clusters": [{"name": "bench", "cluster": cluster}],
-        "users": [{"name": "bench", "user": {"token": "bench"}}],
-        "contexts": [{"name": "bench", "context": {"cluster": "bench", "user": "bench"}}],
-    }
+def _in_pod(where: Site, command: str) -> list[str]:
+    """Return how a command line begins that runs as in a pod of deploy/base. Raises BenchError."""
+    python = BIN / "python"
+    if not python.exists():
+        raise BenchError(f"{python} is not there: `make bench-scale` makes it")
+    return [str(python), "-P", str(_IN_POD), str(where.account), command, f"--policy={_POLICY}"]
 
 
 def _writes(where: Site) -> dict[str, int]:
@@ -209,13 +210,21 @@ def wait_serving(process: Process, where: Site) -> None:
     )
 
 
+def _environment(where: Site) -> dict[str, str]:
+    """Return the variables of a pod: KUBECONFIG would go before them."""
+    ours = {name: value for name, value in os.environ.items() if name != "KUBECONFIG"}
+    address = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": where.api_port}
+    return {**ours, **{name: str(value) for name, value in address.items()}}
+
+
 @contextmanager
 def _started(name: str, command: list[str], where: Site, core: int, port: int) -> Iterator[Process]:
     log = where.directory / f"{name}.log"
     with log.open("ab") as output, pinned_to(core, where.cores):
         process = subprocess.Popen(
-            command, cwd=ROOT, stdout=output, stderr=output, start_new_session=True
-        )
+            command, cwd=ROOT, env=_environment(where), stdout=output, stderr=output,
+            start_new_session=True,
+        )  # fmt: skip
     try:
         yield Process(process, port, log)
     finally:

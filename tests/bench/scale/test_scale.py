@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -9,8 +10,10 @@ import pytest
 from controller.views import FullNode, WatchedPod, live
 from evencore.domain.rejection import rejection_of
 from evencore.domain.views import FailedPodView
+from tests.bench.errors import BenchError
+from tests.bench.servers import BIN
 
-from . import answering, controlling
+from . import answering, controlling, processes
 from .__main__ import Plan, data, run, text
 from .crowded import Crowd
 from .figures import Figure
@@ -134,7 +137,19 @@ def test_memory_of_a_process_that_has_ended_is_nothing() -> None:
     assert memory([2**22 + 1]).rss == 0
 
 
-def test_a_small_cluster_is_measured_from_its_start_to_its_releases() -> None:
+def test_who_has_no_environment_as_the_image_has_it_is_told_how_to_get_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "BIN", tmp_path)
+
+    with pytest.raises(BenchError, match="make bench-scale"):
+        run(TINY)
+
+
+def test_a_small_cluster_is_measured_from_its_start_to_its_releases(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(processes, "BIN", BIN)  # no figure is looked at: any environment will do
     figures = run(TINY)
     said = text(TINY, figures)
 
