@@ -61,8 +61,9 @@ class Queue:
                     _, key = heappop(self._heap)
                     del self._due[key]
                     self._working[key] = None
-                    # Who minded when the next one is due may be the one that leaves now.
-                    self._changed.notify()
+                    if self._heap:
+                        # Who minded when the next one is due may be the one that leaves now.
+                        self._changed.notify()
                     return key
                 self._changed.wait(wait_s)
             return None
@@ -105,9 +106,13 @@ class Queue:
             return len(self._due)
 
     def _schedule(self, key: Key, due: float) -> None:
+        entry = (due, key)
         self._due[key] = due
-        heappush(self._heap, (due, key))
-        self._changed.notify()
+        heappush(self._heap, entry)
+        if self._heap[0] is entry:
+            # Somebody minds when the one that was first before is due, and takes the turn of this
+            # one as well. A wake-up costs as much as taking in a whole event.
+            self._changed.notify()
 
     def _wait_s(self) -> float | None:
         while self._heap and self._due.get(self._heap[0][1]) != self._heap[0][0]:

@@ -82,7 +82,7 @@ class Unasked:
         pod: LivePod = after
         if pod.decision:
             self._missed.clear()
-        elif self._part(key.partition("/")[0]):
+        elif self._now() - self._last >= PAUSE and self._part(key.partition("/")[0]):
             # Kept here: one that its kubelet refuses is gone from the view in milliseconds.
             self._uids.put(key, pod.metadata.uid)
             self._queue.add(Key(ASKED, key))
