@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from controller_parts import Time
@@ -101,28 +101,27 @@ def test_all_who_wait_go_home_when_it_stops() -> None:
     assert queue.get() is None
 
 
-def test_each_key_is_handed_out_when_it_is_due_though_only_a_new_first_one_wakes_a_worker() -> None:
-    """In every order of due times, with more workers than keys and fewer."""
-    delays_s = (0.0, 0.001, 0.003, 0.01)
-    for workers in (1, 2, 8):
-        for order in permutations(delays_s):
-            queue, got = Queue(), set[Key]()
-            everything = threading.Event()
+@pytest.mark.parametrize("workers", [1, 2, 8])
+@pytest.mark.parametrize("delays_s", permutations((0.0, 0.001, 0.003, 0.01)))
+def test_each_key_is_handed_out_though_only_a_new_first_one_wakes_a_worker(
+    workers: int, delays_s: tuple[float, ...]
+) -> None:
+    queue, got, everything = Queue(), set[Key](), threading.Event()
 
-            def work(queue: Queue = queue, got: set[Key] = got, all_: Any = everything) -> None:
-                while (key := queue.get()) is not None:
-                    got.add(key)
-                    queue.done(key)
-                    if len(got) == len(delays_s):
-                        all_.set()
+    def work() -> None:
+        while (key := queue.get()) is not None:
+            got.add(key)
+            queue.done(key)
+            if len(got) == len(delays_s):
+                everything.set()
 
-            threads = _in_threads(workers, work)
-            for delay_s in order:
-                queue.add(Key("owner", str(delay_s)), delay_s)
-            assert everything.wait(PATIENCE_S), (workers, order)
-            queue.stop()
-            for thread in threads:
-                thread.join(PATIENCE_S)
+    threads = _in_threads(workers, work)
+    for delay_s in delays_s:
+        queue.add(Key("owner", str(delay_s)), delay_s)
+    assert everything.wait(PATIENCE_S)
+    queue.stop()
+    for thread in threads:
+        thread.join(PATIENCE_S)
 
 
 def test_many_workers_share_the_keys_and_no_two_have_the_same_one() -> None:
