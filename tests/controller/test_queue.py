@@ -102,7 +102,7 @@ def test_all_who_wait_go_home_when_it_stops() -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2, 8])
-@pytest.mark.parametrize("delays_s", permutations((0.0, 0.001, 0.003, 0.01)))
+@pytest.mark.parametrize("delays_s", [*permutations((0.0, 0.001, 0.003, 0.01))])
 def test_each_key_is_handed_out_though_only_a_new_first_one_wakes_a_worker(
     workers: int, delays_s: tuple[float, ...]
 ) -> None:
