@@ -9,12 +9,12 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, Final
 
-from evencore.domain.brief import brief_event, brief_pod
 from evencore.domain.event_views import EventView
 from evencore.domain.events import kubelet_start_in, rejection_in, told
 from evencore.domain.rejection import rejection_of
 from evencore.domain.views import FailedPodView
 from evencore.kube.crowds import Crowd
+from evencore.kube.keeping import kept_event, kept_pod
 from evencore.kube.resource import Resource
 from evencore.kube.source import FAILED_PODS, Kind
 
@@ -43,13 +43,13 @@ def _made(event: EventView) -> str:
 
 def _events(selector: str, most: int = MOST_EVENTS) -> Kind:
     resource = Resource("/api/v1/events", field_selector=selector)
-    return Kind(resource, EventView, keep=brief_event, crowd=Crowd(most, _made))
+    return Kind(resource, EventView, keep=kept_event, crowd=Crowd(most, _made))
 
 
 # A StatefulSet's or DaemonSet's controller deletes a rejected pod at once; its Event stays. The
 # server selects: a cluster has far more Events than these.
 WITNESSES: Final = {
-    _FAILED_PODS: Kind(FAILED_PODS, FailedPodView, keep=brief_pod),
+    _FAILED_PODS: Kind(FAILED_PODS, FailedPodView, keep=kept_pod),
     "topology rejections": _events("reason=TopologyAffinityError"),
     "alignment rejections": _events("reason=SMTAlignmentError"),
     "other rejections": _events("reason=UnexpectedAdmissionError"),

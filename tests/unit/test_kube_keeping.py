@@ -1,21 +1,31 @@
-"""What is kept of a node says all that decisions hear of it, and holds no text twice."""
+"""What is kept of what is watched says all that decisions hear of it, and holds no text twice."""
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 import msgspec
 import pytest
-from builders import Node, node
+from builders import Node, failed, node
 
+from evencore.domain.brief import brief_event, brief_pod
+from evencore.domain.event_views import EventView
 from evencore.domain.topology import made_at, node_facts, room_since
-from evencore.domain.views import NodeView
+from evencore.domain.views import FailedPodView, NodeView
 from evencore.kube.decoding import Decoder
 from evencore.kube.errors import Call
-from evencore.kube.keeping import kept_node
+from evencore.kube.keeping import kept_event, kept_node, kept_pod
+
+T = TypeVar("T")
+
+
+def decoded(obj: object, view: type[T]) -> T:
+    """Decode an object anew, so that none of its texts is another's."""
+    return msgspec.json.decode(msgspec.json.encode(obj), type=view)
 
 
 def view(built: Node) -> NodeView:
-    """Decode a node anew, so that none of its texts is another's."""
-    return msgspec.json.decode(msgspec.json.encode(built.obj), type=NodeView)
+    return decoded(built.obj, NodeView)
 
 
 CASES = {
@@ -81,3 +91,38 @@ def test_nothing_is_kept_of_a_page_but_what_is_kept_of_its_nodes() -> None:
     page = Decoder(NodeView, "/api/v1/nodes", kept_node).page(body, Call("GET", "/", "server"))
 
     assert page.objects == {"n1": kept_node(view(node("n1").width(2)))}
+
+
+def rejection_event(number: int) -> dict[str, Any]:
+    return {
+        "metadata": {"namespace": "apps", "creationTimestamp": "2026-03-01T11:00:00Z"},
+        "involvedObject": {"kind": "Pod", "namespace": "apps", "name": f"p-{number}", "uid": "u"},
+        "reason": "TopologyAffinityError",
+        "message": "Resources cannot be allocated with Topology locality",
+        "source": {"component": "kubelet", "host": "n1"},
+        "count": 1,
+    }
+
+
+def test_failed_pods_of_one_owner_share_their_texts_and_say_what_they_said() -> None:
+    objects = [failed("n1", number=number).obj for number in range(2)]
+    one, other = (kept_pod(decoded(obj, FailedPodView)) for obj in objects)
+
+    assert [one, other] == [brief_pod(decoded(obj, FailedPodView)) for obj in objects]
+    assert one.status
+    assert other.status
+    assert one.status.message is other.status.message
+    assert one.controller
+    assert other.controller
+    assert one.controller.uid is other.controller.uid
+
+
+def test_events_of_one_node_share_their_texts_and_say_what_they_said() -> None:
+    objects = [rejection_event(number) for number in range(2)]
+    one, other = (kept_event(decoded(obj, EventView)) for obj in objects)
+
+    assert [one, other] == [brief_event(decoded(obj, EventView)) for obj in objects]
+    assert one.message is other.message
+    assert one.source
+    assert other.source
+    assert one.source.host is other.source.host
