@@ -117,7 +117,7 @@ MISTAKES = {
     ),
     "a number, an address and a file": (
         ["--workers", "x", "--bind", "foo", "--policy", "a.yaml"],
-        "--workers (or EVENCORE_WORKERS): must be a valid integer, not 'x'",
+        "--workers (or EVENCORE_WORKERS): must be a whole number from 1 to 64, not 'x'",
         "--bind (or EVENCORE_BIND): must be ADDRESS:PORT",
         "--policy (or EVENCORE_POLICY): a.yaml: there is no such file",
     ),
