@@ -29,7 +29,7 @@ def _same(value: T) -> T:
 
 
 def choice(*values: T) -> Form[T]:
-    """One of a few values: members of an Enum by their values, or words, or numbers."""
+    """Give the form of one of a few: words, numbers, or members of an Enum by their values."""
     plain = [(value.value if isinstance(value, Enum) else value, value) for value in values]
     allowed = one_of(ascii(word) for word, _ in plain)
 

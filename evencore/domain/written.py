@@ -136,7 +136,7 @@ def _shown(value: object) -> str:
     try:
         return quoted(value)
     except (ValueError, RecursionError):  # Python writes no number of 5,000 digits
-        return f"a {type(value).__name__} of that size"
+        return "a value too large to show"
 
 
 @cache

@@ -147,12 +147,9 @@ def test_values_that_python_cannot_show_are_told_all_the_same() -> None:
     for _ in range(5000):
         deep = [deep]
     _, problems = read(Policy, {"cpu": HUGE, "holds": {"after": HUGE}, "topology": deep, HUGE: 1})
-    assert [str(one).rpartition(", not ")[2] for one in problems[:3]] == [
-        "a int of that size",
-        "a int of that size",
-        "a list of that size",
-    ]
-    assert problems[3].way == ("a int of that size",)
+    *values, key = map(str, problems)
+    assert [told.rpartition(", not ")[2] for told in values] == ["a value too large to show"] * 3
+    assert key.startswith("a value too large to show: unknown; allowed here: cpu, ")
 
 
 ALL = (
