@@ -84,11 +84,15 @@ def split_lines(chunks: Iterable[bytes], longest: int = LONGEST_LINE) -> Iterato
     parts: list[bytes] = []
     size = 0
     for chunk in chunks:
-        if b"\n" not in chunk:
+        end = chunk.find(b"\n")
+        if end < 0:
             parts.append(chunk)
             size += len(chunk)
             if size > longest:
                 raise ValueError(f"no newline in {size} bytes")
+            continue
+        if end == len(chunk) - 1 and not parts and end > 0 and not chunk.isspace():
+            yield chunk[:-1]  # nearly always: an event is a chunk, and not looked at once more
             continue
         whole = b"".join((*parts, chunk)) if parts else chunk
         *lines, rest = whole.split(b"\n")
