@@ -11,6 +11,7 @@ from typing import Final
 
 import click
 
+from evencore.lasting import lasting
 from evencore.terminal import Group
 
 _FOR_ADMINS: Final = ("certs", "doctor", "nodes", "rejections", "simulate", "uninstall")
@@ -26,27 +27,32 @@ class _Commands(Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Give a command by its name."""
-        if cmd_name == "webhook":
-            from evencore.webhook_command import webhook
+        with lasting():
+            return _imported(cmd_name) or super().get_command(ctx, cmd_name)
 
-            return webhook
-        if cmd_name == "controller":
-            from evencore.controller_command import controller
 
-            return controller
-        if cmd_name == "explain":
-            from evencore.explain_wiring import COMMAND
+def _imported(name: str) -> click.Command | None:
+    if name == "webhook":
+        from evencore.webhook_command import webhook
 
-            return COMMAND
-        if cmd_name == "cluster":
-            from simulator.command import cluster
+        return webhook
+    if name == "controller":
+        from evencore.controller_command import controller
 
-            return cluster
-        if cmd_name in _FOR_ADMINS:
-            from evencore.admin import COMMANDS
+        return controller
+    if name == "explain":
+        from evencore.explain_wiring import COMMAND
 
-            return COMMANDS[cmd_name]
-        return super().get_command(ctx, cmd_name)
+        return COMMAND
+    if name == "cluster":
+        from simulator.command import cluster
+
+        return cluster
+    if name in _FOR_ADMINS:
+        from evencore.admin import COMMANDS
+
+        return COMMANDS[name]
+    return None
 
 
 @click.group(

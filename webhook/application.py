@@ -5,10 +5,10 @@ at the start of a process, nor later, for a thread does it. Not for: pages (webh
 """
 
 import asyncio
-import gc
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from evencore.lasting import lasting
 from webhook.asgi import Admission, Answer, Application, Limits, Receive, Scope, Send
 
 
@@ -58,11 +58,9 @@ class Later:
 
 
 def _rest(dependencies: Dependencies) -> Application:
-    from asgiref.wsgi import WsgiToAsgi  # noqa: PLC0415 - see the top
+    with lasting():
+        from asgiref.wsgi import WsgiToAsgi  # noqa: PLC0415 - see the top
 
-    from webhook.app import create_app  # noqa: PLC0415 - see the top
+        from webhook.app import create_app  # noqa: PLC0415 - see the top
 
-    made: Application = WsgiToAsgi(create_app(dependencies))  # type: ignore[no-untyped-call] # asgiref has no types here
-    # As in gunicorn_conf: what lives now lives for ever, and no collection need walk it.
-    gc.freeze()
-    return made
+        return WsgiToAsgi(create_app(dependencies))  # type: ignore[no-untyped-call] # asgiref has no types here

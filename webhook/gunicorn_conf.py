@@ -6,7 +6,6 @@ through the standard `logging` and writes nothing itself.
 Not for: the program's own settings file (evencore.settings) and the set-up of logs.
 """
 
-import gc
 import logging
 import math
 import os
@@ -21,6 +20,7 @@ from typing import Any, Literal
 from gunicorn.app.base import BaseApplication
 from gunicorn.glogging import Logger
 
+from evencore.lasting import lasting
 from webhook.asgi import Admission, Application
 from webhook.tls import CertificateFiles, CurrentContext
 from webhook.worker import LAST_SECONDS, DrainingWorker
@@ -153,11 +153,8 @@ class Server(BaseApplication):  # type: ignore[misc] # gunicorn has no types
 
     def load(self) -> Application:
         """Build the application; gunicorn calls it in the worker."""
-        self._served = self._factory()
-        # What lives now lives for ever: a full collection need not walk it, which would hold up
-        # admissions for tens of milliseconds.
-        gc.collect()
-        gc.freeze()
+        with lasting():
+            self._served = self._factory()
         sys.setswitchinterval(SWITCH_S)
         return self._served.app
 

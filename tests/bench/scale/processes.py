@@ -211,8 +211,12 @@ def wait_serving(process: Process, where: Site) -> None:
 
 
 def _environment(where: Site) -> dict[str, str]:
-    """Return the variables of a pod: KUBECONFIG would go before them."""
-    ours = {name: value for name, value in os.environ.items() if name != "KUBECONFIG"}
+    """Return the variables of a pod: KUBECONFIG would go before them.
+
+    The image has byte code; here the first start writes it.
+    """
+    without = ("KUBECONFIG", "PYTHONDONTWRITEBYTECODE")
+    ours = {name: value for name, value in os.environ.items() if name not in without}
     address = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": where.api_port}
     return {**ours, **{name: str(value) for name, value in address.items()}}
 
