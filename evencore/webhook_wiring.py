@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from certs.follower import Follower
     from evencore.domain.policy import Policy
     from evencore.domain.snapshot import Snapshot
+    from evencore.kube.snapshots import LiveSnapshot
     from evencore.settings import WebhookSettings
     from evencore.webhook_certificate import Followed
     from webhook.gunicorn_conf import Server
@@ -81,11 +82,13 @@ class Source:
         snapshot: Callable[[], Snapshot],
         now: Callable[[], datetime],
         missing: Callable[[], str | None] = lambda: None,
+        start: Callable[[], None] = lambda: None,
         stop: Callable[[], None] = lambda: None,
     ) -> None:
         self.snapshot = snapshot
         self.now = now
         self.missing = missing
+        self.start = start
         self.stop = stop
 
 
@@ -120,14 +123,18 @@ def _from_cluster(settings: WebhookSettings) -> Callable[[Policy], Source]:
     kubeconfig = str(settings.kubeconfig) if settings.kubeconfig else None
     client = connect(kubeconfig, settings.context)  # opens no connection yet
 
-    def start(policy: Policy) -> Source:
-        from evencore.kube.snapshots import LiveSnapshot
+    def make(policy: Policy) -> Source:
+        from evencore.webhook_picture import Picture
 
-        live = LiveSnapshot(client, policy)
-        live.start()
-        return Source(live, _clock, live.missing, live.stop)
+        def live() -> LiveSnapshot:
+            from evencore.kube.snapshots import LiveSnapshot
 
-    return start
+            return LiveSnapshot(client, policy)
+
+        picture = Picture(live)
+        return Source(picture, _clock, picture.missing, picture.start, picture.stop)
+
+    return make
 
 
 def served_certificate(follower: Follower, server: Server) -> Check:

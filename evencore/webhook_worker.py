@@ -35,4 +35,4 @@ def serve(policy: Policy, source: Source, checks: Mapping[str, Check]) -> Served
             refused=lambda status: metrics.REFUSED.labels(str(status)).inc(),
         )
     )
-    return Served(app=app, draining=readiness.drain, stopped=source.stop)
+    return Served(app=app, serving=source.start, draining=readiness.drain, stopped=source.stop)

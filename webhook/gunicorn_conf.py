@@ -75,6 +75,10 @@ class Served:
 
     app: Admission
 
+    serving: Callable[[], None] = lambda: None
+    """Called once when connections are accepted: begin what a first answer need not wait for. Must
+    return at once."""
+
     draining: Callable[[], None] = lambda: None
     """Called once at SIGTERM: fail readiness. Must return at once."""
 
@@ -157,6 +161,11 @@ class Server(BaseApplication):  # type: ignore[misc] # gunicorn has no types
             self._served = self._factory()
         sys.setswitchinterval(SWITCH_S)
         return self._served.app
+
+    def serving(self) -> None:
+        """Hand on that connections are accepted."""
+        if self._served is not None:
+            self._served.serving()
 
     def draining(self) -> None:
         """Hand on that SIGTERM came."""

@@ -48,6 +48,9 @@ class Host(Protocol):
     closing_seconds: float
     certificate_poll_seconds: float
 
+    def serving(self) -> None:
+        """Begin what may come later: connections are accepted. Called once, must not block."""
+
     def draining(self) -> None:
         """SIGTERM came: fail readiness. Called once, must not block or raise."""
 
@@ -95,6 +98,7 @@ class DrainingWorker(ASGIWorker):  # type: ignore[misc] # gunicorn has no types
             # gunicorn would serve plain HTTP where TLS was meant, or start workers for ever.
             self.log.exception("cannot serve")
             raise SystemExit(Arbiter.WORKER_BOOT_ERROR) from error
+        self.app.serving()
         background = [
             self.loop.create_task(self._beat()),
             self.loop.create_task(self._watch_certificate()),

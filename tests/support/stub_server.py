@@ -79,6 +79,7 @@ def main() -> None:
         )
         return Served(
             app=create_asgi(dependencies),
+            serving=lambda: logger.info("told that connections are accepted"),
             draining=readiness.drain,
             stopped=lambda: logger.info("told to end background work"),
         )
