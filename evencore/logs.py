@@ -1,6 +1,8 @@
-"""The set-up of logs: structlog, for people on a terminal, JSON lines elsewhere, on stderr.
+"""The set-up of logs: for people on a terminal, JSON lines elsewhere, on stderr.
 
 What libraries log through `logging` comes out in the same shape. Nothing is set up on import.
+Not for: how people see them (`console_logs`): in a pod nobody looks, and structlog, which shows
+them, is a twentieth of a start.
 """
 
 from __future__ import annotations
@@ -10,22 +12,20 @@ import logging
 import os
 import sys
 import time
+import traceback
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import IO, TYPE_CHECKING, Any, Literal, TextIO, cast
+from typing import IO, TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
-import structlog
 
 if TYPE_CHECKING:
-    from structlog.typing import EventDict, Processor
+    from collections.abc import Callable
 
 _encode_json = msgspec.json.Encoder(enc_hook=str).encode
 
-_NAMED: list[Processor] = [
-    structlog.processors.add_log_level,
-    structlog.processors.TimeStamper(fmt="iso", utc=True),
-]
+_made: Callable[[], Any] | None = None
+"""What makes loggers since logs were set up."""
 
 
 def set_up(
@@ -33,42 +33,30 @@ def set_up(
     shape: Literal["auto", "console", "json"] = "auto",
 ) -> None:
     """Set up logs for this process. Call it once, before anything logs; forks inherit it."""
+    global _made  # for the whole process, as what `logging` has
     if sys.stderr is None:  # it was closed when the process started
         sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115  open as long as the process lives
     number = logging.getLevelNamesMapping()[level.upper()]
-    console = shape == "console" or (shape == "auto" and sys.stderr.isatty())
-    for_people: list[Processor] = [
-        *_NAMED,
-        _harmless,
-        structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
-    ]
-    structlog.configure(
-        processors=for_people,
-        wrapper_class=(
-            structlog.make_filtering_bound_logger(number) if console else _json_logger(number)
-        ),
-        # Straight to the stream: the line of every admission does not go through `logging`.
-        logger_factory=(
-            structlog.WriteLoggerFactory(cast("TextIO", _Unfailing(sys.stderr)))
-            if console
-            else lambda *_: _Unfailing(sys.stderr.buffer)
-        ),
-        cache_logger_on_first_use=True,
-    )
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[structlog.stdlib.ExtraAdder()],
-            processors=[
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                *(for_people if console else [_json_text]),
-            ],
-        )
-    )
+    if shape == "console" or (shape == "auto" and sys.stderr.isatty()):
+        from evencore.console_logs import for_people  # noqa: PLC0415  see the top
+
+        formatter, _made = for_people(number, _Unfailing(sys.stderr), colors=sys.stderr.isatty())
+    else:
+        formatter, _made = _JsonFormatter(), lambda: _json(number)
+    handler.setFormatter(formatter)
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(number)
     logging.captureWarnings(capture=True)
+
+
+def logger() -> Any:  # noqa: ANN401  what is made for people and for machines has no common type
+    """Return a logger for events with fields: `logger().info("what happened", pod=name)`.
+
+    Call it after `set_up`: what it returns is bound to what was set up then.
+    """
+    return _made() if _made is not None else _json(logging.INFO)
 
 
 class _Unfailing:
@@ -92,7 +80,7 @@ class _Unfailing:
 
 
 def _json_logger(least: int) -> type:
-    """Make a logger for structlog that writes JSON lines of at least this level.
+    """Make a kind of logger that writes JSON lines of at least this level.
 
     Every admission writes one, and structlog's own chain of processors costs a third of what the
     whole decision does. Like structlog's, it has a method per level that takes an event and fields.
@@ -100,19 +88,17 @@ def _json_logger(least: int) -> type:
     """
 
     class JsonLogger:
-        def __init__(self, logger: Any, processors: object, context: dict[str, Any]) -> None:  # noqa: ANN401  structlog's own signature
-            del processors
-            self._logger, self._context = logger, context
-            self._write = logger.write  # looked up once: every admission uses it
+        def __init__(self, write: Callable[[bytes], None], context: dict[str, Any]) -> None:
+            self._write, self._context = write, context
 
         def bind(self, **fields: object) -> JsonLogger:
-            return JsonLogger(self._logger, None, {**self._context, **fields})
+            return JsonLogger(self._write, {**self._context, **fields})
 
     def method(level: str) -> Any:  # noqa: ANN401  a method
         def log(self: Any, event: str, **fields: object) -> None:  # noqa: ANN401  a JsonLogger
             line = {"timestamp": _now(), "level": level, **self._context, **fields, "event": event}
             if "exc_info" in line:
-                structlog.processors.format_exc_info(None, level, line)
+                _tell_error(line, line.pop("exc_info"))
             self._write(_harmless_json(_encode_json(line)) + b"\n")
 
         return log if logging.getLevelNamesMapping()[level.upper()] >= least else _nothing
@@ -120,6 +106,39 @@ def _json_logger(least: int) -> type:
     for level in ("debug", "info", "warning", "error"):
         setattr(JsonLogger, level, method(level))
     return JsonLogger
+
+
+def _json(least: int) -> Any:  # noqa: ANN401  see logger
+    # Straight to the stream: the line of every admission does not go through `logging`.
+    return _json_logger(least)(_Unfailing(sys.stderr.buffer).write, {})
+
+
+class _JsonFormatter(logging.Formatter):
+    """Makes the lines of what libraries log."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Make one."""
+        more = {name: value for name, value in vars(record).items() if name not in _RECORD}
+        line = {
+            "timestamp": _now(),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            **more,
+        }
+        if record.exc_info:
+            _tell_error(line, record.exc_info[1])
+        if record.stack_info:
+            line["stack_info"] = record.stack_info
+        return _harmless_json(_encode_json(line)).decode()
+
+
+_RECORD: Final = frozenset({*vars(logging.makeLogRecord({})), "message", "asctime"})
+"""What every record has; the rest was given to it as `extra`."""
+
+
+def _tell_error(line: dict[str, Any], error: Any) -> None:  # noqa: ANN401  an exception, or nothing
+    if isinstance(error, BaseException):
+        line["exception"] = "".join(traceback.format_exception(error)).removesuffix("\n")
 
 
 _DELETE = b"\x7f"
@@ -138,33 +157,8 @@ def _harmless_json(line: bytes) -> bytes:
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text).encode()
 
 
-def _harmless(logger: object, level: str, event: EventDict) -> EventDict:
-    """Let no text steer a terminal or begin a line; the renderer itself quotes only some.
-
-    Lines of a traceback stay lines, indented: none of them can pass for one of the log.
-    """
-    event = structlog.processors.format_exc_info(logger, level, event)
-    traceback = event.pop("exception", None)
-    event = {key: _shown(it) if isinstance(it, str) else it for key, it in event.items()}
-    if traceback is not None:
-        lines = str(traceback).split("\n")
-        event["exception"] = "\n".join(f"    {_shown(line)}" for line in lines)
-    return event
-
-
-def _shown(text: str) -> str:
-    return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
-
-
 def _nothing(*_: object, **__: object) -> None:
     """Log nothing: the level is too low."""
-
-
-def _json_text(logger: object, level: str, event: EventDict) -> str:
-    """Make the line of what a library logs."""
-    if "exc_info" in event:
-        event = structlog.processors.format_exc_info(logger, level, event)
-    return _harmless_json(_encode_json({"timestamp": _now(), "level": level, **event})).decode()
 
 
 def _now() -> str:
@@ -176,11 +170,3 @@ def _now() -> str:
 @lru_cache(maxsize=1)  # most lines share theirs with the one before
 def _second(second: int) -> str:
     return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-
-
-def logger() -> Any:  # noqa: ANN401  what structlog returns depends on its configuration
-    """Return a logger for events with fields: `logger().info("what happened", pod=name)`.
-
-    Call it after `set_up`: what it returns is bound to what was set up then.
-    """
-    return structlog.get_logger().bind()

@@ -26,12 +26,16 @@ _ANSWERS = ("flask", "asgiref", "webhook.app", "webhook.mutate", "evencore.kube.
         ),
         pytest.param(
             "evencore.webhook_command",
-            (*_PEOPLE, *_FILES, *_ANSWERS, "controller"),
+            (*_PEOPLE, *_FILES, *_ANSWERS, "controller", "structlog"),
             id="the process that watches over the webhook's workers",
         ),
-        pytest.param("evencore.webhook_worker", (*_PEOPLE, *_FILES, "controller"), id="a worker"),
         pytest.param(
-            "evencore.controller_command", (*_PEOPLE, *_FILES, "gunicorn", "webhook"),
+            "evencore.webhook_worker",
+            (*_PEOPLE, *_FILES, "controller", "flask", "evencore.kube.snapshots", "structlog"),
+            id="a worker",
+        ),
+        pytest.param(
+            "evencore.controller_command", (*_PEOPLE, *_FILES, "gunicorn", "structlog", "webhook"),
             id="the controller",
         ),
         pytest.param("evencore.explain_wiring", ("evencore.kube",), id="explain"),

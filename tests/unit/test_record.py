@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import sys
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
@@ -118,10 +119,11 @@ def test_counts_rise_with_what_was_done() -> None:
 
 
 @pytest.fixture
-def own_logs() -> Iterator[None]:
+def own_logs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Undo the set-up of logs, which holds for the whole process."""
     root = logging.getLogger()
     handlers, level = root.handlers, root.level
+    monkeypatch.setattr(logs, "_made", None)
     yield
     structlog.reset_defaults()
     logging.captureWarnings(capture=False)
@@ -157,3 +159,35 @@ def test_without_stderr_nothing_is_logged(monkeypatch: pytest.MonkeyPatch) -> No
     logs.set_up("info")
     logs.logger().info("patched")
     sys.stderr.close()
+
+
+@pytest.mark.usefixtures("own_logs")
+def test_what_libraries_log_has_the_same_shape(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.set_up("info", "json")
+    library = logging.getLogger("library")
+    library.debug("nobody hears of it")
+    library.warning("%s is closed", "a connection", extra={"peer": "10.0.0.1"})
+    library.error("it failed", exc_info=ValueError("of no use"), stack_info=True)
+
+    closed, failed_ = map(json.loads, capsys.readouterr().err.splitlines())
+    assert datetime.fromisoformat(closed.pop("timestamp"))
+    assert closed == {"level": "warning", "event": "a connection is closed", "peer": "10.0.0.1"}
+    assert failed_["exception"].endswith("ValueError: of no use")
+    assert "test_what_libraries_log" in failed_["stack_info"]
+
+
+@pytest.mark.usefixtures("own_logs")
+def test_who_logs_before_logs_are_set_up_is_heard(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.logger().bind(pod="web").info("patched")
+
+    assert json.loads(capsys.readouterr().err)["pod"] == "web"
+
+
+@pytest.mark.usefixtures("own_logs")
+def test_less_than_the_level_is_not_logged(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.set_up("warning", "json")
+    logs.logger().info("patched")
+    logs.logger().error("failed", exc_info=ValueError("of no use"))
+
+    (line,) = capsys.readouterr().err.splitlines()
+    assert json.loads(line)["exception"] == "ValueError: of no use"
