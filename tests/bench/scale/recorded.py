@@ -12,6 +12,7 @@ import json
 import ssl
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
@@ -172,11 +173,11 @@ class Recorded:
     async def _stream(self, count: int, rate: float) -> Object:
         """Send events, so many a second; returns when the controller has handled all of them."""
         loop = asyncio.get_running_loop()
+        made = list(islice(self._events, count))  # before: who sends must be quicker than who reads
         began, size = loop.time(), 0
-        for number in range(count):
+        for number, sent in enumerate(made):
             if (early := began + number / rate - loop.time()) > 0:
                 await asyncio.sleep(early)
-            sent = next(self._events)
             size += len(sent[0][1])
             await self._send(sent)
         seconds = loop.time() - began
