@@ -78,6 +78,10 @@ def _everybody_leads(self: Any, *, takes_turn: bool) -> Any:  # noqa: ANN401
     return _enter(self, takes_turn=takes_turn)
 
 
+def _never_loses(self: Any) -> Any:  # noqa: ANN401
+    return None, _try(self)[1]
+
+
 def _fails(*_: object, **__: object) -> Any:  # noqa: ANN401
     raise RuntimeError("a mistake of ours")
 
@@ -93,6 +97,7 @@ def _done(*_: object, **__: object) -> Done:
 _release, _delete_pod = release.release, writer.Writer.delete_pod
 _patch_pod, _patch_node = writer.Writer.patch_pod, writer.Writer.patch_node
 _enter = writer.Writer._enter  # noqa: SLF001  what is mutated
+_try = lease.Elector._try  # noqa: SLF001  as above
 
 MUTANTS: Final[dict[str, tuple[Mutation, ...]]] = {
     "holding off": ((verdict, "_often", _no_hold), (verdict, "_nowhere", _no_hold)),
@@ -113,8 +118,11 @@ MUTANTS: Final[dict[str, tuple[Mutation, ...]]] = {
     "nodes without a uid": ((writer.Writer, "patch_node", _node_without_uid),),
     "cleans too much": ((owners, "superfluous", lambda seen, *_: [one.uid for one in seen]),),
     "replaces whoever waits": ((replacer, "waits_in_vain", lambda pod, _: flock.waits(pod)),),
-    "acts without the Lease": ((writer.Writer, "_enter", _everybody_leads),),
-    "leads for ever": ((lease.Elector, "leads", lambda self: self.elected.is_set()),),
+    # Who loses the Lease ends, and before each write looks whether it has it: either is enough.
+    "acts without the Lease": (
+        (writer.Writer, "_enter", _everybody_leads),
+        (lease.Elector, "_try", _never_loses),
+    ),
     "webhook fails inside": ((mutate, "decide", _fails),),
     "webhook refuses": ((mutate, "decide", _refuses),),
     "a write that is not made": ((writer.Writer, "patch_node", _done),),
