@@ -118,18 +118,19 @@ def _from_files(paths: tuple[Path, ...]) -> Callable[[Policy], Source]:
 
 
 def _from_cluster(settings: WebhookSettings) -> Callable[[Policy], Source]:
-    from evencore.kube.client import connect
+    from evencore.kube import configuration
 
     kubeconfig = str(settings.kubeconfig) if settings.kubeconfig else None
-    client = connect(kubeconfig, settings.context)  # opens no connection yet
+    found = configuration.load(kubeconfig, settings.context)
 
     def make(policy: Policy) -> Source:
         from evencore.webhook_picture import Picture
 
         def live() -> LiveSnapshot:
+            from evencore.kube.client import connect
             from evencore.kube.snapshots import LiveSnapshot
 
-            return LiveSnapshot(client, policy)
+            return LiveSnapshot(connect(kubeconfig, settings.context, found=found), policy)
 
         picture = Picture(live)
         return Source(picture, _clock, picture.missing, picture.start, picture.stop)

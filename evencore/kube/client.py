@@ -53,13 +53,18 @@ _UNAUTHORIZED = 401
 
 
 def connect(
-    kubeconfig: str | None = None, context: str | None = None, *, agent: str = AGENT
+    kubeconfig: str | None = None,
+    context: str | None = None,
+    *,
+    agent: str = AGENT,
+    found: Access | None = None,
 ) -> Client:
     """Make a client for the configuration that applies; see `configuration.load`.
 
-    Raises NoConfiguration. Sends nothing yet: a server that is down is no error here.
+    `found`: what that gave already. Raises NoConfiguration. Sends nothing yet: a server that is
+    down is no error here.
     """
-    return Client(lambda: configuration.load(kubeconfig, context), agent=agent)
+    return Client(lambda: configuration.load(kubeconfig, context), agent=agent, found=found)
 
 
 class Client:
@@ -68,14 +73,16 @@ class Client:
     `load` gives the configuration. It is called again after a 401 and where TLS failed, so that a
     token file, an exec plugin or a certificate that has changed since is picked up; tokens that
     are known to end are renewed before that, in a pod every minute. `agent`: the name in the user
-    agent.
+    agent. `found`: what `load` gave already.
     """
 
-    def __init__(self, load: Callable[[], Access], *, agent: str = AGENT) -> None:
+    def __init__(
+        self, load: Callable[[], Access], *, agent: str = AGENT, found: Access | None = None
+    ) -> None:
         self._load = load
         self._agent = f"{agent}/{_own_version()}"
         self._lock = threading.Lock()
-        self._transport = Transport(load())
+        self._transport = Transport(found or load())
 
     @property
     def server(self) -> str:

@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import msgspec
-import urllib3.exceptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -186,6 +185,8 @@ def from_status(
 
 def from_exception(call: Call, error: Exception) -> KubeError:
     """Make the error for a request or stream that broke; raise it `from` the original."""
+    import urllib3.exceptions  # noqa: PLC0415  who asks has it; for others it is a tenth of a start
+
     kind: type[KubeError] = Unavailable
     if isinstance(error, urllib3.exceptions.ReadTimeoutError | TimeoutError):
         kind = Silent

@@ -1,14 +1,16 @@
 """Which proxy, if any, is on the way to the API server.
 
 For: HTTPS_PROXY, ALL_PROXY and NO_PROXY, read as the official client reads them; tests compare.
-Not for: talking to proxies; that is `transport`.
+Not for: talking to proxies; that is `transport`. Nor the settings of a desktop, which
+`urllib.request` would look up too; that comes with half a library of mail.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import os
+from importlib.util import find_spec
 from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 from evencore.kube.errors import NoConfiguration
 
@@ -21,24 +23,36 @@ def from_environment(host: str) -> str | None:
     The variable is named after the scheme of `host`, in either case. Raises NoConfiguration as
     `on_the_way`, ValueError for a host that is no URL.
     """
-    found = getproxies()
-    return on_the_way(host, found.get(urlsplit(host).scheme) or found.get("all"), found.get("no"))
+    proxy = _variable(f"{urlsplit(host).scheme}_proxy") or _variable("all_proxy")
+    return on_the_way(host, proxy, _variable("no_proxy"))
+
+
+def _variable(name: str) -> str | None:
+    """Return a variable; the one in small letters goes before, even an empty one."""
+    return os.environ.get(name, os.environ.get(name.upper()))
 
 
 def on_the_way(host: str, proxy: object, no_proxy: str | None) -> str | None:
     """Return `proxy`, or None if `no_proxy` names the host.
 
-    Raises NoConfiguration for one that is no address; without quoting it, for it may hold a
-    password. Raises ValueError for a host that is no URL.
+    Raises NoConfiguration for one that is no address, without quoting it, for it may hold a
+    password, and for one that speaks SOCKS where that cannot be spoken. Raises ValueError for a
+    host that is no URL.
     """
     if not proxy or bypassed(host, no_proxy or ""):
         return None
-    if not isinstance(proxy, str) or urlsplit(proxy).scheme not in _SCHEMES:
+    scheme = urlsplit(proxy).scheme if isinstance(proxy, str) else ""
+    if not isinstance(proxy, str) or scheme not in _SCHEMES:
         allowed = ", ".join(f"{scheme}://" for scheme in _SCHEMES)
         raise NoConfiguration(
             "the proxy on the way to the API server cannot be used: "
             f"its address must begin with one of {allowed}: "
             "correct proxy-url in the kubeconfig, or HTTPS_PROXY"
+        )
+    if scheme.startswith("socks") and find_spec("socks") is None:
+        raise NoConfiguration(
+            "the proxy on the way to the API server cannot be used: it speaks SOCKS, and the "
+            "package PySocks is not installed: install it, or name a proxy that speaks HTTP"
         )
     return proxy
 

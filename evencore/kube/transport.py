@@ -18,8 +18,6 @@ from urllib3.connection import HTTPConnection
 from urllib3.exceptions import SSLError
 from urllib3.util.ssl_ import create_urllib3_context
 
-from evencore.kube.errors import NoConfiguration
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -50,7 +48,7 @@ class Transport:
     """
 
     def __init__(self, access: Access) -> None:
-        """Raise NoConfiguration if a package is missing that its proxy needs."""
+        """Read nothing yet, and open no connection."""
         self.access = access
         self._tls = _Tls(access)
         self._pools = _pools(access, self._tls)
@@ -153,11 +151,6 @@ def _pools(access: Access, tls: _Tls) -> PoolManager:
         return PoolManager(**settings)
     if not access.proxy.lower().startswith("socks"):
         return ProxyManager(access.proxy, proxy_ssl_context=tls.proxy, **settings)
-    try:
-        from urllib3.contrib.socks import SOCKSProxyManager  # noqa: PLC0415  hardly anybody has one
-    except ImportError as error:
-        raise NoConfiguration(
-            "the proxy on the way to the API server cannot be used: it speaks SOCKS, and the "
-            "package PySocks is not installed: install it, or name a proxy that speaks HTTP"
-        ) from error
+    from urllib3.contrib.socks import SOCKSProxyManager  # noqa: PLC0415  hardly anybody has one
+
     return SOCKSProxyManager(access.proxy, **settings)

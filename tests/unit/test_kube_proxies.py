@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from kubernetes.client.configuration import Configuration
 from kubernetes.client.rest import should_bypass_proxies
 
-from evencore.kube.proxies import bypassed, from_environment
+from evencore.kube.errors import NoConfiguration
+from evencore.kube.proxies import bypassed, from_environment, on_the_way
 
 HOSTS = [
     "https://api.example.com:6443",
@@ -80,3 +81,11 @@ def test_the_official_client_finds_the_same_in_the_environment(
     official.host = host
     kept = should_bypass_proxies(host, official.no_proxy or "")
     assert from_environment(host) == (None if kept else official.proxy)
+
+
+def test_a_proxy_that_speaks_socks_is_told_at_once_where_that_cannot_be_spoken() -> None:
+    # PySocks is no dependency of ours.
+    with pytest.raises(NoConfiguration, match="package PySocks is not installed"):
+        on_the_way(HOSTS[0], "socks5://proxy.example:1080", None)
+    kept = on_the_way(HOSTS[0], "socks5://proxy.example:1080", "api.example.com")
+    assert kept is None, "it is not on the way"
