@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from prometheus_client import (
     CollectorRegistry,
     Counter,
@@ -9,9 +11,16 @@ from prometheus_client import (
     Histogram,
     disable_created_metrics,
 )
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.registry import Collector
 
-from evencore.admission_metrics import Admissions
+from evencore.admission_metrics import ADMISSIONS, SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from prometheus_client import Metric
 
 # They would double every series, and nobody asked for them.
 disable_created_metrics()  # type: ignore[no-untyped-call]  # the library has no types here
@@ -19,14 +28,54 @@ disable_created_metrics()  # type: ignore[no-untyped-call]  # the library has no
 # Our own registry: importing a library must not add to what we publish.
 REGISTRY = CollectorRegistry()
 
-ADMISSIONS = Admissions()
-REGISTRY.register(ADMISSIONS)
-REFUSED = Counter(
-    "evencore_http_refused",
-    "HTTP requests turned away unread, by status: too large, too many, wrong method.",
-    ["status"],
-    registry=REGISTRY,
-)
+
+class _Admissions(Collector):
+    """What was counted of admissions, in the library's words."""
+
+    def collect(self) -> Iterable[Metric]:
+        """Tell all of it."""
+        requests = CounterMetricFamily(
+            "evencore_admission_requests",
+            "Admission requests answered, by what became of them.",
+            labels=["result"],
+        )
+        for result, number in ADMISSIONS.results.items():
+            requests.add_metric([result], number)
+        yield requests
+        bounds = (*(str(bound) for bound in SECONDS), "+Inf")
+        yield HistogramMetricFamily(
+            "evencore_admission_duration_seconds",
+            "Time from the whole body to the answer, without network and TLS.",
+            buckets=list(zip(bounds, ADMISSIONS.within(), strict=True)),
+            sum_value=ADMISSIONS.seconds,
+        )
+        yield CounterMetricFamily(
+            "evencore_containers_aligned",
+            "Containers whose CPU request was rounded up to whole cores.",
+            value=ADMISSIONS.containers_aligned,
+        )
+        yield CounterMetricFamily(
+            "evencore_cpus_added",
+            "CPUs added to requests by rounding up: what alignment costs.",
+            value=ADMISSIONS.millis_added / 1000,
+        )
+        yield CounterMetricFamily(
+            "evencore_pods_steered",
+            "Pods created with nodes excluded that had rejected pods of the same owner.",
+            value=ADMISSIONS.pods_steered,
+        )
+        refused = CounterMetricFamily(
+            "evencore_http_refused",
+            "HTTP requests turned away unread, by status: too large, too many, wrong method.",
+            labels=["status"],
+        )
+        # Of a copy: another thread counts.
+        for status, number in dict(ADMISSIONS.refused).items():
+            refused.add_metric([str(status)], number)
+        yield refused
+
+
+REGISTRY.register(_Admissions())
 SYNCED = Gauge(
     "evencore_snapshot_synced",
     "1 when the view of the cluster is complete, else 0.",

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evencore import logs, metrics
+from evencore import logs
+from evencore.admission_metrics import ADMISSIONS
 from webhook.application import Dependencies, create_asgi
 from webhook.gunicorn_conf import Served
 from webhook.mutate import Mutator
@@ -25,14 +26,20 @@ if TYPE_CHECKING:
 def serve(policy: Policy, source: Source, checks: Mapping[str, Check]) -> Served:
     """Put one worker together around its picture of the cluster."""
     readiness = Readiness({**checks, "snapshot": source.missing})
-    metrics.SYNCED.set_function(lambda: 0 if source.missing() else 1)
+
+    def page() -> tuple[bytes, str]:
+        from evencore import metrics  # noqa: PLC0415  its library is a thirtieth of a start
+
+        metrics.SYNCED.set(0 if source.missing() else 1)
+        return metrics.page()
+
     answer = Mutator(policy, source.snapshot, source.now, Recorder(logs.logger()))
     app = create_asgi(
         Dependencies(
             answer=answer,
             readiness=readiness.reasons,
-            metrics=metrics.page,
-            refused=lambda status: metrics.REFUSED.labels(str(status)).inc(),
+            metrics=page,
+            refused=ADMISSIONS.refuse,
         )
     )
     return Served(app=app, serving=source.start, draining=readiness.drain, stopped=source.stop)

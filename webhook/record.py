@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from evencore import metrics
+from evencore.admission_metrics import ADMISSIONS
 
 if TYPE_CHECKING:
     from webhook.mutate import Outcome
@@ -26,7 +26,7 @@ class Recorder:
         self._warning: Line = logger.warning
         self._info: Line = logger.info
         self._debug: Line = logger.debug
-        self._admissions = metrics.ADMISSIONS
+        self._admissions = ADMISSIONS
 
     def __call__(self, outcome: Outcome, seconds: float) -> None:
         """Record one outcome, which took so many seconds."""

@@ -13,6 +13,8 @@ import pytest
 
 _PEOPLE = ("evencore.explain", "evencore.explain_command", "evencore.admin", "simulator")
 _FILES = ("evencore.files", "evencore.kubeyaml", "evencore.domain.collect")
+_LATER = ("http.client", "prometheus_client", "structlog", "urllib.request", "urllib3")
+"""What nobody needs who only answers."""
 _ANSWERS = ("flask", "asgiref", "webhook.app", "webhook.mutate", "evencore.kube.snapshots")
 
 
@@ -26,13 +28,17 @@ _ANSWERS = ("flask", "asgiref", "webhook.app", "webhook.mutate", "evencore.kube.
         ),
         pytest.param(
             "evencore.webhook_command",
-            (*_PEOPLE, *_FILES, *_ANSWERS, "controller", "structlog"),
+            (*_PEOPLE, *_FILES, *_ANSWERS, *_LATER, "controller", "evencore.kube.client"),
             id="the process that watches over the webhook's workers",
         ),
         pytest.param(
             "evencore.webhook_worker",
-            (*_PEOPLE, *_FILES, "controller", "flask", "evencore.kube.snapshots", "structlog"),
+            (*_PEOPLE, *_FILES, *_LATER, "controller", "flask", "evencore.kube.snapshots"),
             id="a worker",
+        ),
+        pytest.param(
+            "evencore.kube.configuration", (*_LATER, "kubernetes", "yaml"),
+            id="who looks where the API server is",
         ),
         pytest.param(
             "evencore.controller_command", (*_PEOPLE, *_FILES, "gunicorn", "structlog", "webhook"),
