@@ -71,9 +71,9 @@ def webhook(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever wa
     EVENCORE_TLS_CERT. Unknown ones are errors.
     """
     settings, wrong = load(WebhookSettings, flags)
-    policy, _, make_source = all_of(
+    policy, certificate, make_source = all_of(
         lambda: read_policy(settings),
-        lambda: wiring.check_certificate(settings),
+        lambda: wiring.read_certificate(settings),
         lambda: wiring.source_factory(settings),
         raising=_RAISING,
         wrong=wrong,
@@ -99,7 +99,7 @@ def webhook(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever wa
 
         return serve_from(policy, make_source(policy), checks)
 
-    server = Server(serving, serve)
+    server = Server(serving, serve, certificate)
     if follower is not None:
         checks["certificate"] = wiring.served_certificate(follower, server)
     server.run()

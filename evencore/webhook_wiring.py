@@ -57,10 +57,14 @@ def follow(settings: WebhookSettings) -> Followed | None:
     return follow_secret(client, settings.namespace, settings.cert_secret, settings.cert_directory)
 
 
-def check_certificate(settings: WebhookSettings) -> None:
-    """Raise CertificateError if its files cannot be used; gunicorn would show a traceback."""
-    if settings.tls_cert is not None and settings.tls_key is not None:
-        CurrentContext(CertificateFiles(settings.tls_cert, settings.tls_key))
+def read_certificate(settings: WebhookSettings) -> CurrentContext | None:
+    """Read the files, if there are any to begin with. Raises CertificateError.
+
+    Here, for in a worker gunicorn would show a traceback.
+    """
+    if settings.tls_cert is None or settings.tls_key is None:
+        return None
+    return CurrentContext(CertificateFiles(settings.tls_cert, settings.tls_key))
 
 
 def source_factory(settings: WebhookSettings) -> Callable[[Policy], Source]:

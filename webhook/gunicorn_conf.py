@@ -135,14 +135,20 @@ class Server(BaseApplication):  # type: ignore[misc] # gunicorn has no types
     """gunicorn, serving what `factory` builds. `run` returns by SystemExit, 0 after SIGTERM.
 
     `factory` is called in each worker before it accepts connections, and must not take longer
-    than 30 s: start what takes long, and let readiness wait for it.
+    than 30 s: start what takes long, and let readiness wait for it. `certificate`: what is in the
+    files already; each worker looks whether they changed meanwhile.
     """
 
-    def __init__(self, serving: Serving, factory: Callable[[], Served]) -> None:
+    def __init__(
+        self,
+        serving: Serving,
+        factory: Callable[[], Served],
+        certificate: CurrentContext | None = None,
+    ) -> None:
         self._serving = serving
         self._factory = factory
         self._served: Served | None = None
-        self._certificate: CurrentContext | None = None
+        self._certificate = certificate
         self.drain_seconds = serving.drain_seconds
         self.closing_seconds = serving.closing_seconds
         self.certificate_poll_seconds = serving.certificate_poll_seconds
@@ -188,6 +194,9 @@ class Server(BaseApplication):  # type: ignore[misc] # gunicorn has no types
 
     def _base_context(self, _config: object, _default: object) -> ssl.SSLContext:
         serving = self._serving
+        if self._certificate is not None:
+            self._certificate.refresh()
+            return self._certificate.base
         if serving.certificate is None or serving.key is None:
             raise AssertionError("gunicorn asks for a TLS context without certificate files")
         self._certificate = CurrentContext(CertificateFiles(serving.certificate, serving.key))

@@ -96,10 +96,11 @@ class CurrentContext:
         self._load = load
         self._failure: str | None = None
         try:
-            self.base, self._current, self._version = self._begin()
+            self.base, self._version = self._begin()
         except CertificateError:
             # As in `refresh`: they may be swapped under our hands at the very start.
-            self.base, self._current, self._version = self._begin()
+            self.base, self._version = self._begin()
+        self._current = self.base  # for reading a key takes milliseconds, and nobody is served yet
         self.base.sni_callback = self._choose
 
     @property
@@ -122,9 +123,9 @@ class CurrentContext:
                 self._report(str(error))
                 return False
 
-    def _begin(self) -> tuple[ssl.SSLContext, ssl.SSLContext, Version]:
+    def _begin(self) -> tuple[ssl.SSLContext, Version]:
         real, version = self._look()
-        return self._load(real), self._load(real), version
+        return self._load(real), version
 
     def _renew(self) -> bool:
         real, version = self._look()

@@ -9,6 +9,7 @@ import pytest
 from certificates import HOST, Authority, Pair, SecretVolume
 from cryptography.hazmat.primitives import serialization
 
+from webhook.gunicorn_conf import Server, Serving
 from webhook.tls import CertificateError, CertificateFiles, CurrentContext, load_context
 
 
@@ -101,7 +102,7 @@ def test_the_base_context_gives_new_connections_the_new_certificate(
         assert certificate["serialNumber"] == pair.serial
 
 
-def test_files_that_did_not_change_are_not_loaded_again(volume: SecretVolume) -> None:
+def test_files_are_loaded_once_and_not_again_until_they_change(volume: SecretVolume) -> None:
     loaded = []
 
     def load(files: CertificateFiles) -> ssl.SSLContext:
@@ -109,11 +110,24 @@ def test_files_that_did_not_change_are_not_loaded_again(volume: SecretVolume) ->
         return load_context(files)
 
     current = CurrentContext(files_of(volume), load)
+    assert len(loaded) == 1
     loaded.clear()
     before = current.current
     assert not current.refresh()
     assert not current.refresh()
     assert (loaded, current.current) == ([], before)
+
+
+def test_a_worker_serves_what_the_files_hold_when_it_starts(
+    volume: SecretVolume, authority: Authority
+) -> None:
+    files = files_of(volume)
+    serving = Serving(bind=("127.0.0.1:0",), certificate=files.certificate, key=files.key)
+    # Read before the fork; a worker may start again weeks later.
+    server = Server(serving, lambda: pytest.fail("no worker starts"), CurrentContext(files))
+    fresh = authority.issue()
+    volume.write(fresh)
+    assert serial(server.cfg.ssl_context(server.cfg, None), authority) == fresh.serial
 
 
 def test_plain_files_written_in_place_are_noticed(tmp_path: Path, authority: Authority) -> None:
