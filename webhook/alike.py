@@ -10,10 +10,12 @@ For: knowing pods again. Not for: deciding and answering; see `mutate`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.json import Encoder
 
+from evencore.domain.ledger import Ledger
 from evencore.domain.rejection import owner_key
 
 if TYPE_CHECKING:
@@ -90,3 +92,15 @@ def kind_of(pod: PodView, namespace: str, snapshot: Snapshot, now: datetime) -> 
     if owner and snapshot.evidence.of(owner_key(owner, namespace), now).times:
         return None
     return _encode((namespace, pod.spec, meta.labels, meta.annotations, meta.owner_references))
+
+
+def unrejected(snapshot: Snapshot) -> Snapshot:
+    """Return the cluster without rejections: what a pod that has a kind is to be decided by.
+
+    One that is heard of while we decide, by another thread, would be in an answer that is kept,
+    and its end forgotten.
+    """
+    return replace(snapshot, evidence=_NO_REJECTIONS)
+
+
+_NO_REJECTIONS: Final = Ledger()

@@ -16,7 +16,7 @@ from evencore.domain.decision import Decision, decide
 from evencore.domain.patching import operations
 from evencore.domain.views import PodView
 from webhook import review
-from webhook.alike import Crowds, Told, kind_of
+from webhook.alike import Crowds, Told, kind_of, unrejected
 from webhook.review import Request
 
 if TYPE_CHECKING:
@@ -94,6 +94,8 @@ class Mutator:
         told = self._crowds.find(kind, namespace, snapshot) if kind else None
         if told is not None:
             return review.again(uid, told.rest), Outcome(told.result, request, told.decision)
+        if kind is not None:
+            snapshot = unrejected(snapshot)
         decision = decide(pod, namespace, self._policy, snapshot, now)
         result, answer = _carried_out(uid, pod, decision)
         if kind is not None:

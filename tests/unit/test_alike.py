@@ -25,6 +25,7 @@ from strategies import Json, clusters, pods, policies
 from evencore.domain.collect import collect
 from evencore.domain.decision import Decision, decide
 from evencore.domain.policy import Policy
+from evencore.domain.rejection import rejection_of
 from evencore.domain.views import Metadata, PodView
 from webhook.alike import LONGEST, MOST_KEPT, Crowds, Told
 from webhook.mutate import Mutator
@@ -42,6 +43,7 @@ class Webhook:
         self.cluster = snapshot(node("n1"), namespace(), limit_range())
         self.decided = 0
         self._answer = Mutator(Policy(), lambda: self.cluster, lambda: NOW)
+
         def counted(*args: Any) -> Any:  # noqa: ANN401  as decide
             self.decided += 1
             return decide(*args)
@@ -148,6 +150,23 @@ def test_while_pods_of_an_owner_are_rejected_each_is_decided_about(webhook: Webh
     for number in range(3):
         webhook.ask(replica(f"web-{number}"))
     assert webhook.decided == 3
+
+
+def test_a_rejection_that_is_heard_of_while_one_is_decided_about_is_for_the_next(
+    webhook: Webhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evidence, rejected = webhook.cluster.evidence, rejection_of(failed("n1", "rs-1").view)
+    assert rejected is not None
+
+    def meanwhile(*args: Any) -> Any:  # noqa: ANN401  as decide
+        evidence.pod(rejected, NOW)
+        return decide(*args)
+
+    monkeypatch.setattr("webhook.mutate.decide", meanwhile)
+    before = webhook.ask(replica())
+    assert webhook.ask(replica()) != before
+    evidence.pod_gone(rejected.namespace, rejected.uid)
+    assert webhook.ask(replica()) == Webhook(monkeypatch).ask(replica())
 
 
 def test_large_pods_are_not_kept(webhook: Webhook) -> None:
