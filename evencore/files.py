@@ -11,12 +11,10 @@ import json
 import re
 import sys
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, NoReturn
 
-from evencore.domain.manifests import Source
-from evencore.domain.objects import text_at
+from evencore.domain.objects import Source, text_at
 from evencore.filekinds import kind_of
 from evencore.kubeyaml import YamlError, read_yaml
 
@@ -40,8 +38,7 @@ class InputError(ValueError):
         super().__init__("\n".join(self.problems))
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """One document of a file, and its place."""
 
     source: Source

@@ -11,10 +11,10 @@ No I/O here: text in, values out. Nothing recurses, so no document is too deep f
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import yaml
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,8 +63,7 @@ def read_yaml(text: str) -> Iterator[Read]:
         )
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(Struct):
     """A list or map whose end has not come yet."""
 
     value: list[Any] | dict[str, Any]
@@ -74,8 +73,7 @@ class _Open:
     merges: bool = False  # that key is a plain <<
 
 
-@dataclass(slots=True)
-class _Document:
+class _Document(Struct):
     """What is built while the events of one document come in."""
 
     line: int

@@ -6,10 +6,10 @@ over workers stays small.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from msgspec.structs import replace
 
 from evencore import logs
 from evencore import webhook_wiring as wiring

@@ -6,14 +6,14 @@ at the start of a process, nor later, for a thread does it. Not for: pages (webh
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from evencore.lasting import lasting
 from webhook.asgi import Admission, Answer, Application, Limits, Receive, Scope, Send
 
 
-@dataclass(frozen=True, kw_only=True)
-class Dependencies:
+class Dependencies(Struct, frozen=True, kw_only=True):
     """What the webhook's HTTP side needs from the rest of the program."""
 
     answer: Answer

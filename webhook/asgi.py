@@ -9,8 +9,9 @@ signals (webhook.worker).
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 # The whole admission: body in, HTTP status and JSON body out. Synchronous, quick (it runs on the
 # event loop), and it never raises.
@@ -32,8 +33,7 @@ _TEXT = (b"content-type", b"text/plain; charset=utf-8")
 _CLOSE = (b"connection", b"close")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """How much one process reads at a time. Small complete requests never meet these limits."""
 
     body_bytes: int = 8 * 1024 * 1024

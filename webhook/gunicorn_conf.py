@@ -13,12 +13,12 @@ import signal
 import ssl
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from gunicorn.app.base import BaseApplication
 from gunicorn.glogging import Logger
+from msgspec import Struct
 
 from evencore.lasting import lasting
 from webhook.asgi import Admission, Application
@@ -35,8 +35,7 @@ SWITCH_S = 0.0005
 Python's own 5 ms are longer than all that an admission takes."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Serving:
+class Serving(Struct, frozen=True, kw_only=True):
     """Where and how to serve. Times are in seconds.
 
     Nothing is checked here: what people write is, in evencore.settings, and only there.
@@ -69,8 +68,7 @@ class Serving:
     loop: Literal["auto", "uvloop", "asyncio"] = "auto"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Served:
+class Served(Struct, frozen=True, kw_only=True):
     """What runs in one worker, and whom to tell about its end."""
 
     app: Admission

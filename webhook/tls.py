@@ -10,8 +10,8 @@ Not for: making certificates or writing files.
 import logging
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 logger = logging.getLogger(__name__)
 
@@ -23,8 +23,7 @@ class CertificateError(Exception):
     """The certificate files cannot be used; the message says which, why, and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class CertificateFiles:
+class CertificateFiles(NamedTuple):
     """Where the certificate chain and its private key are, both PEM."""
 
     certificate: Path

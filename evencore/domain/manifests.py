@@ -14,22 +14,7 @@ from evencore.domain.text import quoted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from evencore.domain.objects import Object
-
-
-class Source(NamedTuple):
-    """Where a document was read."""
-
-    file: str
-    document: int = 1  # counts from 1
-    line: int = 1  # where it begins
-    only: bool = True  # the file holds no other document
-
-    def __str__(self) -> str:
-        """Write the place as people look for it."""
-        if self.only:
-            return self.file
-        return f"{self.file}, document {self.document}, line {self.line}"
+    from evencore.domain.objects import Object, Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,31 @@
-"""Objects of any shape, as JSON and YAML have them. Nothing here raises, nothing recurses."""
+"""Objects of any shape, as JSON and YAML have them, and where they stood.
+
+Nothing here raises, nothing recurses.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Object = dict[str, Any]
+
+
+class Source(NamedTuple):
+    """Where a document was read."""
+
+    file: str
+    document: int = 1  # counts from 1
+    line: int = 1  # where it begins
+    only: bool = True  # the file holds no other document
+
+    def __str__(self) -> str:
+        """Write the place as people look for it."""
+        if self.only:
+            return self.file
+        return f"{self.file}, document {self.document}, line {self.line}"
 
 
 def items_of(value: object) -> Iterator[Any]:

@@ -15,7 +15,7 @@ from evencore.domain.collect import Collected, collect, flatten
 from evencore.domain.defaulting import defaulted
 from evencore.domain.ledger import SETTLE
 from evencore.domain.lenient import read
-from evencore.domain.manifests import FoundPod, Manifests, Source, find_pods
+from evencore.domain.manifests import FoundPod, Manifests, find_pods
 from evencore.domain.objects import map_at, text_at
 from evencore.domain.resources import read_amounts
 from evencore.domain.views import PodView
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import timedelta
 
-    from evencore.domain.objects import Object
+    from evencore.domain.objects import Object, Source
 
 
 @dataclass(frozen=True, slots=True)

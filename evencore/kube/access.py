@@ -6,15 +6,12 @@ Not for: the secrets themselves; a value that is printed shows none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Struct, frozen=True):
     """How to reach one API server. Files are read when there is something to send, not before."""
 
     host: str

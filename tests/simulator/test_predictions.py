@@ -14,8 +14,9 @@ import pytest
 from simulator_still import Still
 
 from evencore.domain.collect import collect
-from evencore.domain.manifests import Source, find_pods
+from evencore.domain.manifests import find_pods
 from evencore.domain.names import NODE_TOPOLOGY
+from evencore.domain.objects import Source
 from evencore.domain.policy import Policy
 from evencore.domain.rejection import read_time
 from evencore.nodefiles.files import NodesFile, nodes_file

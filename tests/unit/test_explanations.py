@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evencore.domain.manifests import Source
+from evencore.domain.objects import Source
 from evencore.domain.policy import Policy
 from evencore.explain import Report, explain, prepare, render_text, to_dict
 from evencore.patience import Patience

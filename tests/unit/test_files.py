@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evencore import files
-from evencore.domain.manifests import Source
+from evencore.domain.objects import Source
 from evencore.files import InputError, read_document, read_documents
 from evencore.kubeyaml import MOST_ALIASED, YamlError, plain, read_yaml
 

@@ -8,7 +8,8 @@ import pytest
 
 from evencore.domain.defaulting import defaulted
 from evencore.domain.lenient import read
-from evencore.domain.manifests import FoundPod, Manifests, Source, find_pods
+from evencore.domain.manifests import FoundPod, Manifests, find_pods
+from evencore.domain.objects import Source
 from evencore.domain.views import PodView
 
 Object = dict[str, Any]
