@@ -10,10 +10,10 @@ For: knowing pods again. Not for: deciding and answering; see `mutate`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.json import Encoder
+from msgspec.structs import replace
 
 from evencore.domain.ledger import Ledger
 from evencore.domain.rejection import owner_key

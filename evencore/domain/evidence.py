@@ -7,13 +7,11 @@ Not for: who tells of rejections (`ledger`), nor what follows (`verdict`, `relea
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
-if TYPE_CHECKING:
-    from datetime import datetime
+from msgspec import Struct, field
 
 T = TypeVar("T", bound=tuple[object, ...])
 
@@ -61,8 +59,7 @@ class Evidence(NamedTuple):
 NONE: Final = Evidence()
 
 
-@dataclass(slots=True)
-class Books:
+class Books(Struct):
     """The rejections of one owner: all lists are sorted, oldest first."""
 
     namespace: str

@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from bisect import insort
 from contextlib import nullcontext
-from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from evencore.domain.evidence import NONE, Books, Evidence, Seen
 from evencore.domain.rejection import stateful_set_key
@@ -22,7 +23,6 @@ from evencore.domain.rejection import stateful_set_key
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
-    from datetime import datetime
 
     from evencore.domain.rejection import Rejection
 
@@ -255,8 +255,7 @@ def _witness(rejection: Rejection, before: _Witness | None, now: datetime) -> _W
     )
 
 
-@dataclass(slots=True)
-class _Known:
+class _Known(Struct):
     """What is known of one rejected pod, and what the books of its owner say of it."""
 
     of: _Pod

@@ -6,10 +6,11 @@ Reasons are compared without spaces and case: old kubelets wrote "SMT Alignment 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from evencore.domain import names
 from evencore.domain.policy import WIDTHS
@@ -37,8 +38,7 @@ class Kind(Enum):
 _EXCLUDING = (Kind.NO_FREE_CORES, Kind.NO_ALIGNED_NUMA, Kind.UNEXPECTED)
 
 
-@dataclass(frozen=True, slots=True)
-class Rejection:
+class Rejection(Struct, frozen=True):
     """One pod that its kubelet refused."""
 
     uid: str  # of the pod

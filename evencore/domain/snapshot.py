@@ -7,21 +7,24 @@ decision that runs meanwhile still sees one consistent picture.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct, field
 
 from evencore.domain.ledger import Ledger
 from evencore.domain.quantity import QuantityError, parse_millis
 from evencore.domain.resources import CPU
 from evencore.domain.selectors import NodeIndex
+from evencore.domain.views import NamespaceView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from datetime import datetime
+    from collections.abc import Iterable, Iterator
 
     from evencore.domain.topology import NodeFacts
-    from evencore.domain.views import LimitRangeView, NamespaceView
+    from evencore.domain.views import LimitRangeView
     from evencore.domain.widths import Aligned, Asking
 
 
@@ -97,8 +100,7 @@ def maxima(limit_ranges: Iterable[LimitRangeView]) -> dict[str, Maxima]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """The cluster as far as a decision may look at it. Empty = nothing is known."""
 
     nodes: Nodes = field(default_factory=Nodes)

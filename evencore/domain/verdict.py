@@ -6,15 +6,16 @@ A function of values, the same for webhook and controller (design, section 5).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+from msgspec import Struct
 
 from evencore.domain.evidence import MOST_TIMES
 from evencore.domain.text import clock, count, duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from datetime import datetime
 
     from evencore.domain.evidence import Evidence, OnNode
     from evencore.domain.policy import Exclusions, Holds, Policy
@@ -49,8 +50,7 @@ def may_be_held(owner: Owning) -> bool:
     return HELD_KINDS.get(owner.kind) == group
 
 
-@dataclass(frozen=True, slots=True)
-class Exclusion:
+class Exclusion(Struct, frozen=True):
     """A node that is kept from an owner's next pods, and why and how long."""
 
     node: str

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import logging
 import threading
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
 
 from evencore.domain.ledger import Ledger
 from evencore.domain.snapshot import Nodes, Snapshot, maxima

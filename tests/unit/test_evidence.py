@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import pytest
 from builders import NOW
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from evencore.domain.evidence import MEMORY, MOST_TIMES, NONE, Evidence
 from evencore.domain.ledger import Ledger
