@@ -134,9 +134,8 @@ def live(pod: WatchedPod) -> LivePod:
     meta, spec, status = pod.metadata, pod.spec, pod.status
     # The API server has worked the class out; for most pods that spares us doing so again.
     may_have = status.qos_class in (None, "Guaranteed")
-    found = (
-        exclusive(PodView(spec=spec, status=PodStatus(phase=status.phase))) if may_have else None
-    )
+    told = PodStatus(phase=status.phase, start_time=status.start_time)
+    found = exclusive(PodView(spec=spec, status=told)) if may_have else None
     if found and status.waits_for_resize:
         found = found._replace(running=False)  # its spec is no proof of what its kubelet admitted
     admitted = status.qos_class == "Guaranteed" and status.start_time and spec.node_name

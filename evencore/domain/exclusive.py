@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evencore.domain import names
 from evencore.domain.qos import QoS, qos_class
 from evencore.domain.resources import pod_total, read_amounts
+from evencore.domain.views import PodStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,11 +27,16 @@ class Exclusive(NamedTuple):
     total: int  # what the kubelet gives out at one time for the pod
     running: bool  # False: its kubelet may still refuse it
     astray: bool = False  # it keeps off the very node that it is bound to
+    settled: bool = False  # astray, and admitted: its kubelet refuses those that meet the label
 
 
 def exclusive(pod: PodView) -> Exclusive | None:
-    """Return the exclusive CPUs of a pod; None if it has ended or asks for none."""
-    phase = pod.status.phase if pod.status else None
+    """Return the exclusive CPUs of a pod; None if it has ended or asks for none.
+
+    One that is astray is told of without any, too: Guaranteed pods of fractions are kept off nodes.
+    """
+    status = pod.status or PodStatus()
+    phase = status.phase
     if pod.spec is None or phase in ("Succeeded", "Failed"):
         return None
     amounts = read_amounts(pod.spec)
@@ -43,14 +49,16 @@ def exclusive(pod: PodView) -> Exclusive | None:
         for container in amounts.containers
         if (millis := container.cpu.request or 0) and millis % 1000 == 0
     ]
-    if not whole:
+    astray = _astray(pod.spec)
+    if not whole and not astray:
         return None
     return Exclusive(
         pod.spec.node_name or "",
         tuple(cpus for _, cpus in whole),
         pod_total(whole),
         phase == "Running",
-        _astray(pod.spec),
+        astray,
+        astray and bool(phase == "Running" or status.start_time),
     )
 
 
@@ -61,7 +69,9 @@ def _astray(spec: PodSpec) -> bool:
     """
     affinity = spec.affinity.node_affinity if spec.affinity else None
     required = affinity.required if affinity else None
-    if not spec.node_name or required is None or not required.node_selector_terms:
+    terms = (required.node_selector_terms if required else None) or ()
+    matching = [term for term in terms if not term.empty]  # empty ones match no node
+    if not spec.node_name or not matching:
         return False
     label = names.node_label_value(spec.node_name)
     return all(
@@ -69,7 +79,7 @@ def _astray(spec: PodSpec) -> bool:
             rule.key == names.NODE and rule.operator == "NotIn" and label in (rule.values or ())
             for rule in term.match_expressions or ()
         )
-        for term in required.node_selector_terms
+        for term in matching
     )
 
 
@@ -82,15 +92,17 @@ class InUse(NamedTuple):
     containers: frozenset[int] = frozenset()
     largest_pod: int = 0
     astray: int = 0  # pods that keep off this very node, and would die of the label with its name
+    settled: int = 0  # those of them that are there to stay
 
     def also(self, pod: Exclusive) -> InUse:
         """Count one more pod."""
         return InUse(
-            self.pods + 1,
+            self.pods + bool(pod.containers),
             self.cpus + pod.total,
             self.containers.union(pod.containers) if pod.running else self.containers,
             max(self.largest_pod, pod.total) if pod.running else self.largest_pod,
             self.astray + pod.astray,
+            self.settled + pod.settled,
         )
 
 

@@ -95,11 +95,11 @@ def labelling(
     named = _Fact(names.NODE, names.node_label_value(name), _Source.NAME, "the node's name")
     if not in_use.astray:
         settle(named)
-    elif present.get(names.NODE) == named.value:
+    elif present.get(names.NODE) != named.value:
+        problems.append(f"node {name}: {names.NODE} waits: {_stray(in_use.astray)}")
+    elif in_use.settled:  # else its kubelet refuses them: whoever names it in pods moves no label
         labels[names.NODE] = None
-        reasons.append(f"{names.NODE} removed: {_stray(in_use)}")
-    else:
-        problems.append(f"node {name}: {names.NODE} waits: {_stray(in_use)}")
+        reasons.append(f"{names.NODE} removed: {_stray(in_use.settled)}")
     for fact in _width(said, learnt, in_use):
         settle(fact)
     # With the width that the node will have from now on: larger bounds than the truth do no harm.
@@ -111,8 +111,8 @@ def labelling(
     return Labelling(labels, annotations, tuple(reasons), tuple(problems), waiting)
 
 
-def _stray(in_use: InUse) -> str:
-    pods = "a pod that keeps" if in_use.astray == 1 else f"{in_use.astray} pods that keep"
+def _stray(number: int) -> str:
+    pods = "a pod that keeps" if number == 1 else f"{number} pods that keep"
     return f"{pods} off this node came here before it had the label, and would be killed"
 
 

@@ -293,7 +293,15 @@ def test_a_node_is_looked_at_when_a_pod_that_keeps_off_it_comes_and_goes(desk: D
         "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}
     }
     assert desk.live(None, astray) == keys(("node", "n1"))
-    assert desk.live(astray, None) == keys(("node", "n1"))
+    assert not settled(desk)
+    admitted = {**astray, "status": {"phase": "Pending", "startTime": "2026-03-01T10:00:00Z"}}
+    assert desk.live(astray, admitted) == keys(("node", "n1"))
+    assert settled(desk)
+    assert desk.live(admitted, None) >= keys(("node", "n1"))
+
+
+def settled(desk: Desk) -> list[bool]:
+    return [True for one in desk.state.exclusive.of("n1").values() if one.settled]
 
 
 def test_who_does_not_lead_queues_nothing_and_who_is_elected_looks_at_everything() -> None:

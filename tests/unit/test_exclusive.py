@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def on(built: Pod, phase: str = "Running") -> Pod:
-    built.obj["status"] = {"phase": phase}
+def on(built: Pod, phase: str = "Running", **status: object) -> Pod:
+    built.obj["status"] = {"phase": phase, **status}
     return built.spec(nodeName="n1")
 
 
@@ -49,7 +49,23 @@ CASES = {
     "failed": (on(pod(), "Failed"), None),
     "on a node that it keeps off": (
         on(off("n1", "n2")),
-        Exclusive("n1", (4,), 4, running=True, astray=True),
+        Exclusive("n1", (4,), 4, running=True, astray=True, settled=True),
+    ),
+    "bound to a node that it keeps off, and not admitted yet": (
+        on(off("n1"), "Pending"),
+        Exclusive("n1", (4,), 4, running=False, astray=True),
+    ),
+    "admitted there, and not running yet": (
+        on(off("n1"), "Pending", startTime="2026-03-01T10:00:00Z"),
+        Exclusive("n1", (4,), 4, running=False, astray=True, settled=True),
+    ),
+    "on a node that it keeps off, beside a term that matches none": (
+        on(off("n1", terms=[{}])),
+        Exclusive("n1", (4,), 4, running=True, astray=True, settled=True),
+    ),
+    "a fraction on a node that it keeps off": (
+        on(off("n1").cpu("2500m")),
+        Exclusive("n1", (), 0, running=True, astray=True, settled=True),
     ),
     "on a node that it keeps off in one of two terms": (
         on(off("n1", terms=[{"matchExpressions": [{"key": "zone", "operator": "Exists"}]}])),
@@ -76,4 +92,6 @@ def test_all_pods_of_a_node() -> None:
 
 def test_those_that_keep_off_their_node_are_counted() -> None:
     stray = Exclusive("n1", (2,), 2, running=False, astray=True)
-    assert in_use([stray, stray]) == {"n1": InUse(2, 4, astray=2)}
+    fraction = Exclusive("n1", (), 0, running=True, astray=True, settled=True)
+    in_all = InUse(2, 4, astray=3, settled=1)
+    assert in_use([stray, stray, fraction]) == {"n1": in_all}

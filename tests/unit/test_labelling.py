@@ -86,7 +86,10 @@ CASES = {
         in_use=InUse(1, 4, astray=1),
     ),
     "its name is taken off again for pods that came meanwhile": Case(
-        bare(), {names.NODE: None}, in_use=InUse(2, 8, astray=2)
+        bare(), {names.NODE: None}, in_use=InUse(2, 8, astray=2, settled=1)
+    ),
+    "its name stays when a pod is bound there that its kubelet will refuse": Case(
+        bare(), {}, in_use=InUse(1, 4, astray=1)
     ),
     "a name of another by hand harms no pod": Case(
         node("n1").label(names.NODE, "n2"), {}, "waits: a pod", in_use=InUse(1, 4, astray=1)

@@ -63,7 +63,9 @@ def situations(draw: st.DrawFn) -> Situation:
     learnt = Learnt(None if width is None else Witness(NOW, "shop/web-1", width))
     running = draw(st.frozensets(st.integers(1, 30), max_size=3))
     pods = draw(st.integers(1 if running else 0, 5))
-    in_use = InUse(pods, 0, running, sum(running), draw(st.integers(0, pods)))
+    astray = draw(st.integers(0, pods))
+    settled = draw(st.integers(0, astray))
+    in_use = InUse(pods, 0, running, sum(running), astray, settled)
     return Situation(built, topology, learnt, in_use, admin)
 
 
@@ -94,7 +96,7 @@ def test_while_pods_have_exclusive_cpus_a_label_only_appears_or_rises(it: Situat
         assert (
             not it.in_use.pods
             or key not in before
-            or (key == names.NODE and value is None and it.in_use.astray)
+            or (key == names.NODE and value is None and it.in_use.settled)
             or (key in MAXIMA and (old is None or old < int(value or "")))
         )
 
