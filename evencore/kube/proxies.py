@@ -41,12 +41,12 @@ def on_the_way(host: str, proxy: object, no_proxy: str | None) -> str | None:
     """
     if not proxy or bypassed(host, no_proxy or ""):
         return None
-    scheme = urlsplit(proxy).scheme if isinstance(proxy, str) else ""
+    scheme = _scheme(proxy) if isinstance(proxy, str) else ""
     if not isinstance(proxy, str) or scheme not in _SCHEMES:
         allowed = ", ".join(f"{scheme}://" for scheme in _SCHEMES)
         raise NoConfiguration(
             "the proxy on the way to the API server cannot be used: "
-            f"its address must begin with one of {allowed}: "
+            f"its address must begin with one of {allowed} and go on with a host: "
             "correct proxy-url in the kubeconfig, or HTTPS_PROXY"
         )
     if scheme.startswith("socks") and find_spec("socks") is None:
@@ -55,6 +55,17 @@ def on_the_way(host: str, proxy: object, no_proxy: str | None) -> str | None:
             "package PySocks is not installed: install it, or name a proxy that speaks HTTP"
         )
     return proxy
+
+
+def _scheme(proxy: str) -> str:
+    """Return the scheme of an address that urllib3 can use, else nothing: it would quote it."""
+    from urllib3.util import parse_url  # noqa: PLC0415  hardly anybody has a proxy
+
+    try:
+        url = parse_url(proxy)
+    except ValueError:
+        return ""
+    return (url.scheme or "") if url.host else ""
 
 
 def bypassed(host: str, no_proxy: str) -> bool:

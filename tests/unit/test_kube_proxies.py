@@ -89,3 +89,21 @@ def test_a_proxy_that_speaks_socks_is_told_at_once_where_that_cannot_be_spoken()
         on_the_way(HOSTS[0], "socks5://proxy.example:1080", None)
     kept = on_the_way(HOSTS[0], "socks5://proxy.example:1080", "api.example.com")
     assert kept is None, "it is not on the way"
+
+
+@pytest.mark.parametrize(
+    "proxy",
+    [
+        pytest.param("http://me:s3cret@proxy:99999", id="a port that is none"),
+        pytest.param("http://me:s3cret@proxy:http", id="nor is a word"),
+        pytest.param("http://me:s3/cret@proxy:3128", id="a password that ends the host"),
+        pytest.param("http://me:s3cret@[::1:3128", id="half an address"),
+        pytest.param("http://me:s3cret@:3128", id="no host"),
+        pytest.param("http://me:s3cret@proxy%:3128", id="half an escape"),
+        pytest.param(" http://me:s3cret@proxy:3128", id="a space before it"),
+    ],
+)
+def test_what_urllib3_would_quote_with_its_password_is_refused_before(proxy: str) -> None:
+    with pytest.raises(NoConfiguration, match="and go on with a host") as caught:
+        on_the_way(HOSTS[0], proxy, None)
+    assert "s3" not in f"{caught.value} {caught.value.__cause__} {caught.value.__context__}"
