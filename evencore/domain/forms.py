@@ -73,7 +73,7 @@ def number(least: float, most: float) -> Form[float]:
 
 def _number(kind: Callable[[str], T], text: str) -> T | None:
     try:
-        return kind(text)
+        return kind(text) if text.isascii() else None  # Python reads the digits of all scripts
     except ValueError:
         return None
 

@@ -160,6 +160,11 @@ def test_a_policy_reads_what_it_writes() -> None:
             id="a number with a point is none to count with",
         ),
         pytest.param(
+            {"rejections": {"keep": "\u0663"}},
+            r"rejections.keep: must be a whole number from 0 to 100, not '\u0663'",
+            id="nor is a digit of another script",
+        ),
+        pytest.param(
             {"ignoredNamespaces": ["a", 1]},
             "ignoredNamespaces.1: must be text, not 1",
             id="one wrong value of a list, with its number",
