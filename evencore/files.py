@@ -7,7 +7,6 @@ be told of the next. Not for: what the documents mean. What a number or a word i
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections import Counter
@@ -201,6 +200,8 @@ _HALF = re.compile(r"\\u[dD][89a-fA-F]")  # half of a character of UTF-16
 
 def _json(text: str) -> Iterator[tuple[Any, int]]:
     """Yield the JSON documents of a text, which may follow each other."""
+    import json  # noqa: PLC0415  policies are YAML, and a process that starts reads one
+
     decoder = json.JSONDecoder(parse_float=str, parse_constant=_no_constant)
     halves = _HALF.search(text) is not None
     at = 0

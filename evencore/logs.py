@@ -7,7 +7,6 @@ them, is a twentieth of a start.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import sys
@@ -154,6 +153,8 @@ def _harmless_json(line: bytes) -> bytes:
     text = line.decode()
     if text.isprintable():
         return line
+    import json  # noqa: PLC0415  a line like that is rare, and nothing else here needs it
+
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text).encode()
 
 

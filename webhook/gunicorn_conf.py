@@ -14,14 +14,14 @@ import ssl
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from gunicorn.app.base import BaseApplication
-from gunicorn.glogging import Logger
 from msgspec import Struct
 
 from evencore.lasting import lasting
 from webhook.asgi import Admission, Application
+from webhook.gunicorn_log import StandardLogger
 from webhook.tls import CertificateFiles, CurrentContext
 from webhook.worker import LAST_SECONDS, DrainingWorker
 
@@ -106,8 +106,9 @@ def options(serving: Serving) -> dict[str, object]:
         ),
         "control_socket_disable": True,  # nobody uses it, and it writes into the home directory
         "accesslog": None,  # one line per admission is logged elsewhere
-        "errorlog": None,  # no handler of gunicorn's own, see StandardLogger
         "logger_class": StandardLogger,
+        # By default a line of debugging that nobody sees, and a look at which logger that goes to.
+        "pre_request": _nothing,
         "on_exit": _ignore_signals,
     }
     if SHARED_MEMORY.is_dir() and os.access(SHARED_MEMORY, os.W_OK):
@@ -117,16 +118,6 @@ def options(serving: Serving) -> dict[str, object]:
         chosen["certfile"] = str(serving.certificate)
         chosen["keyfile"] = str(serving.key)
     return chosen
-
-
-class StandardLogger(Logger):  # type: ignore[misc] # gunicorn has no types
-    """gunicorn's logger without handlers of its own: records go to the root logger's."""
-
-    def setup(self, cfg: Any) -> None:  # noqa: ANN401 - gunicorn's signature
-        """Set levels, and let records pass to the root logger."""
-        super().setup(cfg)
-        self.error_log.propagate = True
-        self.access_log.propagate = True
 
 
 class Server(BaseApplication):  # type: ignore[misc] # gunicorn has no types
@@ -199,6 +190,10 @@ class Server(BaseApplication):  # type: ignore[misc] # gunicorn has no types
             raise AssertionError("gunicorn asks for a TLS context without certificate files")
         self._certificate = CurrentContext(CertificateFiles(serving.certificate, serving.key))
         return self._certificate.base
+
+
+def _nothing(_worker: object, _request: object) -> None:
+    """Do nothing before a request."""
 
 
 def _ignore_signals(_arbiter: object) -> None:

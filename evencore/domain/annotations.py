@@ -7,7 +7,6 @@ next level counts (pod, else namespace, else file).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
@@ -130,6 +129,8 @@ def _unknown(place: str, key: str) -> str:
     if key.startswith(names.CPU_OF_CONTAINER):
         name = key.removeprefix(names.CPU_OF_CONTAINER)
         return f"{place} {cut(key, _LONGEST)}: the pod has no container {quoted(name)}; ignored"
+    from difflib import get_close_matches  # noqa: PLC0415  for who made a mistake
+
     near = get_close_matches(key[:_LONGEST].removeprefix(names.PREFIX), _KNOWN.values(), n=1)
     hint = f"did you mean {names.PREFIX}{near[0]}?" if near else f"known: {', '.join(_KNOWN)}"
     return f"{place} {quoted(key)} is unknown; {hint}"

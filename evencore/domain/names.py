@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import Final
 
 PREFIX: Final = "evencore.io/"
@@ -81,4 +80,6 @@ def node_label_value(node_name: str) -> str:
     """
     if len(node_name) <= _LABEL_VALUE_MAX:
         return node_name
+    from hashlib import sha256  # noqa: PLC0415  next to no node has such a name, and it is a library
+
     return sha256(node_name.encode()).hexdigest()[:_LABEL_VALUE_MAX]

@@ -13,7 +13,17 @@ import pytest
 
 _PEOPLE = ("evencore.explain", "evencore.explain_command", "evencore.admin", "simulator")
 _FILES = ("evencore.files", "evencore.kubeyaml", "evencore.domain.collect")
-_LATER = ("http.client", "prometheus_client", "structlog", "urllib.request", "urllib3")
+_LATER = (
+    "difflib",
+    "gunicorn.glogging",
+    "hashlib",
+    "logging.config",
+    "http.client",
+    "prometheus_client",
+    "structlog",
+    "urllib.request",
+    "urllib3",
+)
 """What nobody needs who only answers."""
 _ANSWERS = ("flask", "asgiref", "webhook.app", "webhook.mutate", "evencore.kube.snapshots")
 

@@ -1,12 +1,15 @@
-"""Settings of gunicorn."""
+"""Settings of gunicorn, and where its log goes."""
 
+import logging
 from pathlib import Path
 from typing import Any
 
 import pytest
+from gunicorn.glogging import Logger
 
 from webhook.asgi import Receive, Scope, Send
 from webhook.gunicorn_conf import Served, Server, Serving, options
+from webhook.gunicorn_log import StandardLogger
 from webhook.tls import CertificateError
 from webhook.worker import DrainingWorker
 
@@ -30,7 +33,7 @@ def server(**changes: Any) -> Server:  # noqa: ANN401 - any field of Serving
         ("keepalive", 120),
         ("control_socket_disable", True),
         ("accesslog", None),
-        ("errorlog", None),
+        ("logger_class", StandardLogger),
         ("http_parser", "python"),
         ("http_protocols", ["h1"]),
         ("http2_cleartext", "off"),
@@ -97,3 +100,25 @@ def test_the_application_is_built_when_gunicorn_asks() -> None:
     host.draining()
     host.stopped()
     assert calls == ["built", "draining", "stopped"]
+
+
+def test_what_gunicorn_says_goes_where_all_else_goes(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    log = StandardLogger(server().cfg)
+    log.debug("of interest to %s only", "its authors")
+    log.info("Listening at: %s", "here")
+    log.error("it failed", exc_info=OSError("no"))
+    said = [(one.name, one.getMessage(), bool(one.exc_info)) for one in caplog.records]
+    assert said == [
+        ("gunicorn.error", "Listening at: here", False),
+        ("gunicorn.error", "it failed", True),
+    ]
+
+
+def test_our_logger_has_what_gunicorn_may_ask_of_its_own() -> None:
+    # These two are for its access log.
+    asked = {name for name in vars(Logger) if not name.startswith("_")} - {"atoms", "now"}
+    methods = {name for name in asked if callable(getattr(Logger, name))} - {"atoms_wrapper_class"}
+    assert {"access", "exception", "setup"} < methods
+    assert methods - set(dir(StandardLogger)) == set()
+    assert not StandardLogger(server().cfg).access_log_enabled
