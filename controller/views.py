@@ -22,6 +22,7 @@ from evencore.domain.views import (
     SteeringLabels,
     controller_of,
 )
+from evencore.kube.keeping import shared
 
 
 class OurAnnotations(
@@ -211,3 +212,12 @@ class FullNode(NodeView, frozen=True, gc=False):
     """A node with what it can give."""
 
     status: NodeStatus | None = None
+
+
+def alike(node: FullNode) -> FullNode:
+    """Return a node the texts of whose labels are those of all other nodes."""
+    meta = node.metadata
+    if meta is None or not meta.labels:
+        return node
+    labels = shared(meta.labels, meta.name or "")
+    return structs.replace(node, metadata=structs.replace(meta, labels=labels))

@@ -23,7 +23,7 @@ from controller.runner import Controller, Lane, Parts
 from controller.state import State
 from controller.teller import Teller
 from controller.unasked import ASKED, Unasked
-from controller.views import FullNode, WatchedPod, live
+from controller.views import FullNode, WatchedPod, alike, live
 from controller.workload import Workloads
 from evencore.domain import names
 from evencore.domain.exclusive import NONE, in_use
@@ -57,7 +57,7 @@ TOPOLOGIES: Final = Resource(
 _MANY: Final = Rules(page_size=500)  # client-go's; nobody here waits while a page is decoded
 KINDS: Final = {
     "pods": Kind(LIVE_PODS, WatchedPod, _MANY, keep=live),
-    "nodes": Kind(NODES, FullNode, _MANY),
+    "nodes": Kind(NODES, FullNode, _MANY, keep=alike),
     "topologies": Kind(TOPOLOGIES, TopologyView),
 }
 
