@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 MOST_KEPT: Final = 256
 """Kinds of pods kept at a time, for the same nodes."""
 LONGEST: Final = 4096
-"""Bytes of a pod, as far as we read it, and of its answer. Anybody may send larger ones."""
+"""Bytes of a pod, as far as we read it, of its answer, and characters of what is written on its
+namespace, which stays with them. Anybody may send larger ones."""
 
 _encode = Encoder().encode
 
@@ -70,15 +71,20 @@ class Crowds:
 
     def keep(self, kind: bytes, namespace: str, snapshot: Snapshot, told: Told) -> None:
         """Keep what became of a pod."""
-        if len(kind) > LONGEST or len(told.rest) > LONGEST:
+        written = snapshot.namespaces.get(namespace)
+        if max(len(kind), len(told.rest), _length(written)) > LONGEST:
             return
         nodes, known = self._known
         if nodes is not snapshot.nodes or len(known) >= MOST_KEPT:
             known = {}
             self._known = (snapshot.nodes, known)
-        known[kind] = _Kept(
-            snapshot.namespaces.get(namespace), snapshot.maxima.get(namespace), told
-        )
+        known[kind] = _Kept(written, snapshot.maxima.get(namespace), told)
+
+
+def _length(namespace: NamespaceView | None) -> int:
+    meta = namespace.metadata if namespace else None
+    texts = (meta.labels, meta.annotations) if meta else ()
+    return sum(len(key) + len(value) for each in texts if each for key, value in each.items())
 
 
 def kind_of(pod: PodView, namespace: str, snapshot: Snapshot, now: datetime) -> bytes | None:

@@ -15,7 +15,7 @@ from msgspec.structs import force_setattr
 
 from evencore.domain import names
 from evencore.domain.brief import brief_event, brief_pod
-from evencore.domain.views import Metadata, NodeView
+from evencore.domain.views import Metadata, NamespaceView, NodeView
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +40,27 @@ def kept_node(node: NodeView) -> NodeView:
             creation_timestamp=meta.creation_timestamp,
         )
     )
+
+
+def kept_namespace(namespace: NamespaceView) -> NamespaceView:
+    """Keep of a namespace whether it takes part, and what is wished for its pods."""
+    meta = namespace.metadata
+    if meta is None:
+        return namespace
+    return NamespaceView(
+        Metadata(
+            name=meta.name,
+            labels=_ours(meta.labels),
+            annotations=_ours(meta.annotations),
+        )
+    )
+
+
+def _ours(found: Mapping[str, str] | None) -> dict[str, str] | None:
+    kept = {
+        intern(key): value for key, value in (found or {}).items() if key.startswith(names.PREFIX)
+    }
+    return kept or None
 
 
 def kept_pod(pod: FailedPodView) -> FailedPodView:

@@ -17,7 +17,7 @@ from evencore.domain.ledger import Ledger
 from evencore.domain.snapshot import Nodes, Snapshot, maxima
 from evencore.domain.topology import made_at, node_facts, room_since
 from evencore.domain.views import LimitRangeView, NamespaceView, NodeView
-from evencore.kube.keeping import kept_node
+from evencore.kube.keeping import kept_namespace, kept_node
 from evencore.kube.source import LIMIT_RANGES, NAMESPACES, NODES, ClusterSource, Kind
 from evencore.kube.surroundings import Surroundings
 from evencore.kube.witnesses import WITNESSES, Witnesses
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 _KINDS: Final = {
     "nodes": Kind(NODES, NodeView, keep=kept_node),
-    "namespaces": Kind(NAMESPACES, NamespaceView),
+    "namespaces": Kind(NAMESPACES, NamespaceView, keep=kept_namespace),
     "limitranges": Kind(LIMIT_RANGES, LimitRangeView),
 }
 

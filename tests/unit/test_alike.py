@@ -175,6 +175,15 @@ def test_large_pods_are_not_kept(webhook: Webhook) -> None:
     assert webhook.decided == 2
 
 
+def test_nor_is_any_pod_of_a_namespace_with_a_novel_on_it(webhook: Webhook) -> None:
+    # What was kept for 256 versions of its annotations held each of them: 64 MiB.
+    novel = namespace().annotate("evencore.io/cpu", "x" * LONGEST)
+    webhook.cluster = replace(webhook.cluster, namespaces=snapshot(novel).namespaces)
+    for number in range(2):
+        webhook.ask(replica(f"web-{number}"))
+    assert webhook.decided == 2
+
+
 def test_there_are_never_more_kinds_than_are_of_use(webhook: Webhook) -> None:
     for number in range(MOST_KEPT + 1):
         webhook.ask(replica().label("number", str(number)))

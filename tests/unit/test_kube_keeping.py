@@ -6,15 +6,15 @@ from typing import Any, TypeVar
 
 import msgspec
 import pytest
-from builders import Node, failed, node
+from builders import Node, failed, namespace, node
 
 from evencore.domain.brief import brief_event, brief_pod
 from evencore.domain.event_views import EventView
 from evencore.domain.topology import made_at, node_facts, room_since
-from evencore.domain.views import FailedPodView, NodeView
+from evencore.domain.views import FailedPodView, Metadata, NamespaceView, NodeView
 from evencore.kube.decoding import Decoder
 from evencore.kube.errors import Call
-from evencore.kube.keeping import kept_event, kept_node, kept_pod
+from evencore.kube.keeping import kept_event, kept_namespace, kept_node, kept_pod
 
 T = TypeVar("T")
 
@@ -62,6 +62,18 @@ def test_what_nobody_reads_is_not_kept() -> None:
     assert found is not None
     assert found.annotations == {"evencore.io/room-since": "2026-03-01T11:00:00Z"}
     assert (found.uid, found.owner_references) == (None, None)
+
+
+def test_of_a_namespace_is_kept_what_is_written_for_us() -> None:
+    built = namespace().annotate("evencore.io/cpu", "warn").annotate("note", "x" * 1000)
+    labels = {"evencore.io/admission": "enabled"}
+    built.metadata(labels={"team": "a", **labels})
+    whole = decoded(built.obj, NamespaceView)
+    kept = Metadata(name="apps", labels=labels, annotations={"evencore.io/cpu": "warn"})
+    assert kept_namespace(whole) == NamespaceView(kept)
+    assert kept_namespace(NamespaceView()) == NamespaceView()
+    bare = NamespaceView(Metadata(name="apps", labels={}, annotations={"note": "x"}))
+    assert kept_namespace(bare) == NamespaceView(Metadata(name="apps"))
 
 
 def test_nodes_share_the_texts_of_their_labels() -> None:
