@@ -153,7 +153,8 @@ class Client:
                 read_timeout_s=read_timeout_s,
             )
         except (HTTPError, OSError, ValueError) as error:
-            if isinstance(error, SSLError):
+            # One at a proxy's door comes within another.
+            if isinstance(getattr(error, "original_error", error), SSLError):
                 self._reload(transport)
             # ValueError: a header that is none; it would quote the token, so it is not chained.
             quotes = isinstance(error, ValueError) and not isinstance(error, HTTPError)

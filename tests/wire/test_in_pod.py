@@ -13,12 +13,14 @@ import pytest
 from certificates import Authority
 from wire.scripted import Answer, ScriptedServer, Stream, a_list, event, thing
 from wire.support import PATH, THINGS, FakeClock, Recorder, Thing, lets_in
+from wire.tunnel import Tunnel
 
 from evencore.kube import account, configuration, errors
 from evencore.kube.client import Client
 from evencore.kube.reflector import Reflector
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -153,6 +155,27 @@ def test_a_server_whose_authority_was_changed_at_work_costs_one_request(
     with pytest.raises(errors.Unavailable, match="check the certificate authority"):
         client.get(PATH)
     client.get(PATH).read()
+
+
+def test_an_authority_that_a_proxy_does_not_fit_is_read_again_too(  # noqa: PLR0913, PLR0917  what is in a pod
+    tls_server: ScriptedServer,
+    tls: ssl.SSLContext,
+    authority: Authority,
+    environ: dict[str, str],
+    mounted: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tls_server.script(PATH, Answer(200, b"{}"))
+    (mounted / "ca.crt").write_text(Authority().pem)
+    with Tunnel(tls) as tunnel:
+        monkeypatch.setenv("https_proxy", tunnel.url)
+        monkeypatch.setenv("no_proxy", "")
+        client = Client(lambda: configuration.load(environ=environ, account=mounted))
+        with pytest.raises(errors.Unavailable, match="check the certificate authority"):
+            client.get(PATH)
+        (mounted / "ca.crt").write_text(authority.pem)
+        client.get(PATH).read()
+        client.close()
 
 
 CHILD = """
