@@ -29,7 +29,7 @@ _LARGEST_PORT = 65535
 
 
 def _address(value: object) -> str:
-    match = _ADDRESS.fullmatch(value) if isinstance(value, str) else None
+    match = _ADDRESS.fullmatch(TEXT.read(value))
     if match is None or int(match[2]) > _LARGEST_PORT:
         raise ValueError("must be ADDRESS:PORT, such as 0.0.0.0:8443 or [::]:8443")
     return match[0]

@@ -81,6 +81,10 @@ def _number(kind: Callable[[str], T], text: str) -> T | None:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("must be text")  # noqa: TRY004  what is wrong is a ValueError here
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # bytes of a variable, or half a pair: no log can hold it
+        raise ValueError("must be text in UTF-8") from None
     return value
 
 

@@ -170,6 +170,11 @@ def test_a_policy_reads_what_it_writes() -> None:
             id="one wrong value of a list, with its number",
         ),
         pytest.param(
+            {"ignoredNamespaces": ["\ud800"]},
+            r"ignoredNamespaces.0: must be text in UTF-8, not '\ud800'",
+            id="half a character, with which no line of a log can be written",
+        ),
+        pytest.param(
             {"exclusions": None},
             "exclusions: must be a map with any of initial, maximum, not None",
             id="a key with nothing below it",

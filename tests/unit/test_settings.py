@@ -67,6 +67,13 @@ WRONG = {
         {"workers": "0"},
         ["--workers (or EVENCORE_WORKERS): must be a whole number from 1 to 64, not '0'"],
     ),
+    "bytes that are no text, with which no line of a log can be written": (
+        {"namespace": "a\udcff", "bind": ("a\udcff:1",), "kubeconfig": "\udcff"},
+        [
+            rf"--{name} (or EVENCORE_{name.upper()}): must be text in UTF-8"
+            for name in ("namespace", "bind", "kubeconfig")
+        ],
+    ),
     "a word that is not allowed names those that are": (
         {"log_level": "loud"},
         ["--log-level (or EVENCORE_LOG_LEVEL): must be 'debug', 'info', 'warning' or 'error'"],
