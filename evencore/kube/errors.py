@@ -159,7 +159,7 @@ def from_answer(call: Call, status: int, body: bytes, headers: Mapping[str, str]
     """Make the error for an answer that is not 2xx; `body` may be cut off, empty or anything."""
     try:
         found = msgspec.json.decode(body, type=Status)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         found = Status(message=body.decode("utf-8", "replace"))
     return from_status(call, status, found, headers.get("Retry-After"))
 

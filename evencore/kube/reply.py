@@ -34,9 +34,10 @@ class Reply:
 
     def read(self) -> bytes:
         """Read the whole body. Raises Unavailable if it breaks off or is aborted."""
+        # OverflowError: a length of more than 64 bits.
         try:
             return self._raw.read()
-        except (HTTPError, OSError, ValueError) as error:
+        except (HTTPError, OSError, ValueError, OverflowError) as error:
             raise errors.from_exception(self.call, error) from error
 
     def lines(self) -> Iterator[bytes]:
@@ -49,8 +50,9 @@ class Reply:
             yield from split_lines(self._chunks())
         except (HTTPError, OSError) as error:
             raise errors.from_exception(self.call, error) from error
-        except ValueError as error:
-            # A line without an end, or a TLS socket that was aborted between two reads.
+        except (ValueError, OverflowError) as error:
+            # A line without an end, a length that is none, or a TLS socket that was aborted between
+            # two reads.
             said = errors.shortened(str(error))
             raise errors.Unavailable(
                 f"{self.call} cannot be read on: {said}: {errors.Unavailable.advice}"

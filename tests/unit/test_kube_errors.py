@@ -71,6 +71,7 @@ def test_how_long_to_wait_is_read_from_header_and_body(
         pytest.param(b"", id="nothing"),
         pytest.param(b'{"message": 5}', id="a message that is none"),
         pytest.param(b"[]", id="a list"),
+        pytest.param(b'{"details":' * 5_000, id="a hole without a floor"),
     ],
 )
 def test_whatever_the_body_is_the_text_is_one_short_clean_line(body: bytes) -> None:

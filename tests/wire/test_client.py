@@ -13,9 +13,11 @@ from wire.support import PATH, FakeClock, client_of, kubeconfig, lets_in
 from evencore.kube import errors
 from evencore.kube.access import Access
 from evencore.kube.client import Client, connect
+from evencore.kube.reply import Reply
 from evencore.kube.writer import Done, Later, Ref, Writer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from wire.scripted import Step
@@ -53,6 +55,19 @@ def test_a_refusal_is_one_request_and_one_error(
     assert len(server.seen) == 1
     assert f"GET {PATH} at {server.url}" in str(caught.value)
     assert len(str(caught.value)) < 500
+    client.close()
+
+
+@pytest.mark.parametrize("take", [Reply.read, lambda reply: list(reply.lines())])
+def test_a_length_that_no_memory_has_is_an_error_of_ours(
+    server: ScriptedServer, take: Callable[[Reply], object]
+) -> None:
+    server.script(PATH, Answer(200, b"f" * 20 + b"\r\n{}", {"Transfer-Encoding": "chunked"}))
+    client = client_of(server)
+    reply = client.get(PATH)
+    with pytest.raises(errors.Unavailable):
+        take(reply)
+    reply.close()
     client.close()
 
 
