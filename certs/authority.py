@@ -6,7 +6,7 @@ Not for: when one is needed (`rotation`) and where it is kept (`keeper`).
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -14,16 +14,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from certs.facts import BACKDATED, ORGANISATION
+from certs.pem import Pair
 
 if TYPE_CHECKING:
     from datetime import datetime, timedelta
-
-
-class Pair(NamedTuple):
-    """A certificate and its private key (PKCS #8), both PEM."""
-
-    certificate: bytes
-    key: bytes
 
 
 def make_authority(now: datetime, life: timedelta) -> Pair:

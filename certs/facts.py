@@ -11,6 +11,9 @@ from typing import Final, NamedTuple
 ORGANISATION: Final = "evencore"
 """In the subject of every certificate of ours."""
 
+PLACEHOLDER: Final = "evencore placeholder"
+"""The common name of what is served before there is a certificate."""
+
 BACKDATED: Final = timedelta(hours=2)
 """Our certificates begin so long before they are made: clocks differ, and jump."""
 

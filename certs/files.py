@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import shutil
 from typing import TYPE_CHECKING, Final
 
-from certs.authority import Pair
-from certs.reading import CERTIFICATE, KEY
+from certs.pem import CERTIFICATE, KEY, Pair
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +24,7 @@ class Volume:
     """A directory with tls.crt and tls.key. Several processes may write the same pairs to it."""
 
     def __init__(self, directory: Path) -> None:
-        self._directory = directory
+        self.directory = directory
         self.certificate = directory / CERTIFICATE
         self.key = directory / KEY
 
@@ -37,18 +35,23 @@ class Volume:
         except OSError:
             return None
 
+    def prepare(self) -> None:
+        """See that there are files, empty ones if need be. Raises OSError as `write`."""
+        if self.read() is None:
+            self.write(Pair(b"", b""))
+
     def write(self, pair: Pair) -> None:
         """Swap both files. On OSError, which is passed on, the old ones are still there."""
-        self._directory.mkdir(_OURS_ALONE, parents=True, exist_ok=True)
-        new = self._directory / f"..{secrets.token_hex(8)}"
-        link = self._directory / f"{_DATA}_{secrets.token_hex(8)}"
+        self.directory.mkdir(_OURS_ALONE, parents=True, exist_ok=True)
+        new = self.directory / f"..{_unheard_of()}"
+        link = self.directory / f"{_DATA}_{_unheard_of()}"
         try:
             new.mkdir(_OURS_ALONE)
             for name, content in ((CERTIFICATE, pair.certificate), (KEY, pair.key)):
                 _write(new / name, content)
             old = self._current()
             link.symlink_to(new.name)
-            link.rename(self._directory / _DATA)
+            link.rename(self.directory / _DATA)
         except OSError:
             link.unlink(missing_ok=True)
             shutil.rmtree(new, ignore_errors=True)
@@ -61,7 +64,7 @@ class Volume:
     def _current(self) -> Path | None:
         """Give the directory that `..data` points to."""
         with contextlib.suppress(OSError):
-            return self._directory / (self._directory / _DATA).readlink()
+            return self.directory / (self.directory / _DATA).readlink()
         return None
 
     def _through_data(self, file: Path) -> None:
@@ -69,9 +72,14 @@ class Volume:
         target = f"{_DATA}/{file.name}"
         if file.is_symlink() and str(file.readlink()) == target:
             return
-        link = self._directory / f"{_DATA}_{secrets.token_hex(8)}"
+        link = self.directory / f"{_DATA}_{_unheard_of()}"
         link.symlink_to(target)
         link.rename(file)
+
+
+def _unheard_of() -> str:
+    """Make a name up."""
+    return os.urandom(8).hex()  # as `secrets` would, without the hashes that come along
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -13,19 +13,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from certs import rotation
-from certs.authority import Pair, make_authority
+from certs.authority import make_authority
 from certs.bundle import ordered, to_pem
 from certs.facts import Held, Hook, Published
 from certs.pace import Pace
-from certs.reading import (
-    AUTHORITIES,
-    AUTHORITY_KEY,
-    CERTIFICATE,
-    KEY,
-    read_bundle,
-    read_certificate,
-    read_secret,
-)
+from certs.pem import AUTHORITIES, AUTHORITY_KEY, CERTIFICATE, KEY, Pair
+from certs.reading import read_bundle, read_certificate, read_secret
 from certs.serving import make_leaf
 from evencore import metrics
 from evencore.domain import names

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cryptography import x509
@@ -13,19 +12,13 @@ from cryptography.x509.oid import NameOID
 
 from certs.bundle import ordered
 from certs.facts import BACKDATED, ORGANISATION, Certificate, Held, Leaf
+from certs.pem import AUTHORITIES, AUTHORITY_KEY, CERTIFICATE, KEY, blocks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 
-CERTIFICATE: Final = "tls.crt"
-KEY: Final = "tls.key"
-AUTHORITIES: Final = "ca.crt"
-AUTHORITY_KEY: Final = "ca.key"
-"""The keys of our Secret; the first three are as cert-manager names them."""
-
-_BLOCK: Final = re.compile(rb"-----BEGIN CERTIFICATE-----\s.*?-----END CERTIFICATE-----", re.DOTALL)
 # What the library raises for what is no key: the last for one that needs a password.
 _NO_KEY: Final = (ValueError, UnsupportedAlgorithm, TypeError)
 _NO_SIGNATURE: Final = (InvalidSignature, ValueError, TypeError, UnsupportedAlgorithm)
@@ -125,7 +118,7 @@ def facts_of(certificate: x509.Certificate) -> Certificate:
 
 def _blocks(text: bytes, where: str) -> Read:
     certificates, broken = [], 0
-    for block in _BLOCK.findall(text):
+    for block in blocks(text):
         try:
             certificate = x509.load_pem_x509_certificate(block)
             facts_of(certificate)  # what only turns out to be broken when it is looked at

@@ -10,14 +10,13 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
-from certs.authority import Pair, begun, private_pem, subject, usage
+from certs.authority import begun, private_pem, subject, usage
+from certs.facts import PLACEHOLDER
+from certs.pem import Pair
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime, timedelta
-
-PLACEHOLDER: Final = "evencore placeholder"
-"""The common name of what is served before there is a certificate."""
 
 _NAME: Final = "evencore webhook"
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from certs import rotation
 from certs.aims import Aims
-from certs.reading import CERTIFICATE, trusted_by
+from certs.pem import CERTIFICATE
+from certs.reading import trusted_by
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -17,10 +17,9 @@ from typing import Any, Final
 import click
 
 from certs import rotation
-from certs.authority import Pair
 from certs.files import Volume
 from certs.keeper import Keeper, Seen
-from certs.reading import AUTHORITIES, CERTIFICATE, KEY
+from certs.pem import AUTHORITIES, CERTIFICATE, KEY, Pair
 from certs.status import Status, aims_of, status_of, to_dict
 from evencore.certs_text import render
 from evencore.files import InputError

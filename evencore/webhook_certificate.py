@@ -9,16 +9,19 @@ import atexit
 import os
 import shutil
 import tempfile
-from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from certs import placeholder, usable
 from certs.files import Volume
-from certs.follower import Follower
-from evencore.kube.secrets import SecretStore
+from certs.follower import Follower, Sources
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evencore.kube.client import Client
+    from evencore.kube.secrets import SecretStore
 
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108  a new directory is made there, for us alone
 
@@ -30,26 +33,35 @@ class Followed(NamedTuple):
     volume: Volume
 
 
-def follow(client: Client, namespace: str, name: str, directory: Path | None) -> Followed:
-    """Prepare to serve what is in a Secret; there are files when this returns.
+def follow(
+    client: Callable[[], Client], namespace: str, name: str, directory: Path | None
+) -> Followed:
+    """Prepare to serve what is in a Secret. Raises ValueError if its files cannot be written.
 
-    Raises ValueError if they cannot be written.
+    They are there when this returns, for gunicorn looks whether they are, but may be empty: a
+    worker fills them before it reads them. `client`: called in its thread, at the first look.
     """
+
+    @cache
+    def store() -> SecretStore:
+        from evencore.kube.secrets import SecretStore  # noqa: PLC0415  it brings urllib3 along
+
+        return SecretStore(client(), namespace, name)
+
     try:
         volume = Volume(directory or _new_directory())
-        follower = Follower(
-            SecretStore(client, namespace, name).read,
-            volume,
-            f"Secret {namespace}/{name}",
-            lambda: datetime.now(UTC),
-        )
-        follower.begin()
+        volume.prepare()
     except OSError as error:
         raise ValueError(
             f"--cert-directory (or EVENCORE_CERT_DIRECTORY): {error.filename}: {error.strerror}; "
             "give a directory that this process may write to, such as one on an emptyDir in memory"
         ) from error
-    return Followed(follower, volume)
+    sources = Sources(
+        secret=lambda: store().read(),
+        judge=lambda pair: usable.judge(pair, volume.directory),
+        placeholder=placeholder.make,
+    )
+    return Followed(Follower(sources, volume, f"Secret {namespace}/{name}"), volume)
 
 
 def _new_directory() -> Path:

@@ -97,7 +97,11 @@ def webhook(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever wa
             follower.start()
         from evencore.webhook_worker import serve as serve_from  # noqa: PLC0415  see the top
 
-        return serve_from(policy, make_source(policy), checks)
+        source = make_source(policy)
+        served = serve_from(policy, source, checks, lambda: follower.ends if follower else None)
+        if follower is not None:
+            follower.provide()  # last: the Secret is read meanwhile
+        return served
 
     server = Server(serving, serve, certificate)
     if follower is not None:

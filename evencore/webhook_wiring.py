@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from certs.follower import Follower
     from evencore.domain.policy import Policy
     from evencore.domain.snapshot import Snapshot
+    from evencore.kube.client import Client
     from evencore.kube.snapshots import LiveSnapshot
     from evencore.settings import WebhookSettings
     from evencore.webhook_certificate import Followed
@@ -45,16 +46,15 @@ def serving(settings: WebhookSettings) -> Serving:
 def follow(settings: WebhookSettings) -> Followed | None:
     """Prepare to serve what a Secret holds, if that is wanted. Raises NoConfiguration, ValueError.
 
-    Its client opens no connection before the worker's thread does.
+    Its client is made by the worker's thread.
     """
     if settings.cert_secret is None:
         return None
-    from evencore.kube.client import connect
     from evencore.webhook_certificate import follow as follow_secret
 
-    kubeconfig = str(settings.kubeconfig) if settings.kubeconfig else None
-    client = connect(kubeconfig, settings.context)
-    return follow_secret(client, settings.namespace, settings.cert_secret, settings.cert_directory)
+    return follow_secret(
+        _connecting(settings), settings.namespace, settings.cert_secret, settings.cert_directory
+    )
 
 
 def read_certificate(settings: WebhookSettings) -> CurrentContext | None:
@@ -122,24 +122,38 @@ def _from_files(paths: tuple[Path, ...]) -> Callable[[Policy], Source]:
 
 
 def _from_cluster(settings: WebhookSettings) -> Callable[[Policy], Source]:
-    from evencore.kube import configuration
-
-    kubeconfig = str(settings.kubeconfig) if settings.kubeconfig else None
-    found = configuration.load(kubeconfig, settings.context)
+    connect = _connecting(settings)
 
     def make(policy: Policy) -> Source:
         from evencore.webhook_picture import Picture
 
         def live() -> LiveSnapshot:
-            from evencore.kube.client import connect
             from evencore.kube.snapshots import LiveSnapshot
 
-            return LiveSnapshot(connect(kubeconfig, settings.context, found=found), policy)
+            return LiveSnapshot(connect(), policy)
 
         picture = Picture(live)
         return Source(picture, _clock, picture.missing, picture.start, picture.stop)
 
     return make
+
+
+def _connecting(settings: WebhookSettings) -> Callable[[], Client]:
+    """Find out how to reach the cluster, and return what makes a client for it.
+
+    Raises NoConfiguration. What speaks to an API server is imported by whom the client is for.
+    """
+    from evencore.kube import configuration
+
+    kubeconfig = str(settings.kubeconfig) if settings.kubeconfig else None
+    found = configuration.load(kubeconfig, settings.context)
+
+    def connect() -> Client:
+        from evencore.kube import client
+
+        return client.connect(kubeconfig, settings.context, found=found)
+
+    return connect
 
 
 def served_certificate(follower: Follower, server: Server) -> Check:

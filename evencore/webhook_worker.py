@@ -16,14 +16,20 @@ from webhook.probes import Readiness
 from webhook.record import Recorder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
 
     from evencore.domain.policy import Policy
     from evencore.webhook_wiring import Source
     from webhook.probes import Check
 
 
-def serve(policy: Policy, source: Source, checks: Mapping[str, Check]) -> Served:
+def serve(
+    policy: Policy,
+    source: Source,
+    checks: Mapping[str, Check],
+    certificate_ends: Callable[[], datetime | None],
+) -> Served:
     """Put one worker together around its picture of the cluster."""
     readiness = Readiness({**checks, "snapshot": source.missing})
 
@@ -31,6 +37,8 @@ def serve(policy: Policy, source: Source, checks: Mapping[str, Check]) -> Served
         from evencore import metrics  # noqa: PLC0415  its library is a thirtieth of a start
 
         metrics.SYNCED.set(0 if source.missing() else 1)
+        if end := certificate_ends():
+            metrics.CERTIFICATE_EXPIRY.labels("serving").set(end.timestamp())
         return metrics.page()
 
     answer = Mutator(policy, source.snapshot, source.now, Recorder(logs.logger()))

@@ -6,31 +6,56 @@ import errno
 import logging
 import os
 import threading
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 from certificates import Authority
-from certs_support import NOW, Secret, an_authority, data_of
+from certs_cluster import until
+from certs_support import Secret, an_authority, data_of
 
-from certs.authority import Pair
+from certs import usable
 from certs.files import Volume
-from certs.follower import FIRST_LOOK_S, LOOK_S, Follower
+from certs.follower import FIRST_LOOK_S, LOOK_S, Follower, Sources
+from certs.pem import Pair
+from certs.serving import make_placeholder
 from webhook.tls import CertificateFiles, load_context
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from certs.usable import Usable
+
 OTHER = Authority()
+PLACEHOLDER = make_placeholder(datetime.now(UTC), timedelta(days=1))
 
 
 class Served:
-    """A follower of a Secret that a test writes, and its files."""
+    """A follower of a Secret that a test writes, and its files, in a process that just started."""
 
     def __init__(self, directory: Path) -> None:
         self.secret = Secret()
         self.volume = Volume(directory)
-        self.follower = Follower(lambda: self.secret, self.volume, "Secret n/s", lambda: NOW)
+        self.volume.prepare()
+        self.judged: list[Pair] = []
+        self.made: list[Pair | str] = []
+        self.follower = Follower(
+            Sources(lambda: self.secret, self.judge, self.placeholder), self.volume, "Secret n/s"
+        )
+
+    def judge(self, pair: Pair) -> Usable | str:
+        self.judged.append(pair)
+        return usable.judge(pair, self.volume.directory)
+
+    def placeholder(self) -> Pair | str:
+        self.made.append(PLACEHOLDER)
+        return PLACEHOLDER
+
+    def begin(self) -> None:
+        """Look at the files of before, at the Secret, and see that something is served."""
         self.follower.begin()
+        self.follower.look()
+        self.follower.provide()
 
     def put(self, **data: bytes) -> float:
         names = {"crt": "tls.crt", "key": "tls.key"}
@@ -45,7 +70,9 @@ class Served:
 
 @pytest.fixture
 def served(tmp_path: Path) -> Served:
-    return Served(tmp_path / "tls")
+    made = Served(tmp_path / "tls")
+    made.begin()
+    return made
 
 
 def pair() -> Pair:
@@ -55,7 +82,7 @@ def pair() -> Pair:
 
 def test_a_placeholder_is_served_until_there_is_a_certificate(served: Served) -> None:
     assert served.usable()
-    assert served.follower.missing() == "waiting for the certificate in Secret n/s"
+    assert served.volume.read() == PLACEHOLDER
     assert served.follower.look() == FIRST_LOOK_S
     assert served.follower.missing() == (
         "waiting for the certificate in Secret n/s: there is no such Secret"
@@ -77,6 +104,10 @@ UNUSABLE = {
     "halves of two pairs": (
         {"crt": OTHER.issue().certificate, "key": OTHER.issue().key},
         "tls.key does not belong to tls.crt",
+    ),
+    "a torn chain": (
+        {"crt": OTHER.issue().certificate + OTHER.pem.encode()[:99], "key": OTHER.issue().key},
+        "tls.crt holds something that is no",
     ),
 }
 
@@ -135,13 +166,100 @@ def test_files_of_before_are_served_until_the_secret_was_read(tmp_path: Path) ->
     good = pair()
     Volume(tmp_path).write(good)
     again = Served(tmp_path)
+    again.begin()
     assert again.follower.missing() is None
-    assert again.volume.read() == good
+    assert (again.volume.read(), again.made) == (good, [])
 
 
-def test_a_placeholder_of_before_is_no_certificate(tmp_path: Path) -> None:
-    Served(tmp_path)
-    assert Served(tmp_path).follower.missing() is not None
+def test_a_placeholder_of_before_is_no_certificate_but_will_do_again(tmp_path: Path) -> None:
+    Served(tmp_path).begin()
+    again = Served(tmp_path)
+    again.begin()
+    assert again.follower.missing() is not None
+    assert (again.volume.read(), again.made) == (PLACEHOLDER, [])
+
+
+def test_files_of_before_that_are_damaged_are_replaced(tmp_path: Path) -> None:
+    Volume(tmp_path).write(pair()._replace(key=b"rubbish"))
+    again = Served(tmp_path)
+    again.begin()
+    assert again.follower.missing() is not None
+    assert again.volume.read() == PLACEHOLDER
+
+
+def test_no_placeholder_is_made_where_the_secret_is_there(tmp_path: Path) -> None:
+    started, good = Served(tmp_path / "tls"), pair()
+    started.secret = Secret(uid="u", data={"tls.crt": good.certificate, "tls.key": good.key})
+    started.follower.start()
+    started.follower.provide()
+    started.follower.stop()
+    assert (started.volume.read(), started.made) == (good, [])
+    assert started.follower.missing() is None
+
+
+def test_a_secret_is_judged_once_until_it_changes(served: Served) -> None:
+    good, late, torn = pair(), pair(), pair()._replace(key=b"rubbish")
+    served.judged.clear()
+    for one in (good, late, torn, good):
+        for _ in range(3):
+            served.put(crt=one.certificate, key=one.key)
+    assert served.judged == [good, late, torn, good]
+
+
+def test_when_the_certificate_ends_is_known(served: Served) -> None:
+    assert served.follower.ends is None
+    good = pair()
+    served.put(crt=good.certificate, key=good.key)
+    ends = served.follower.ends
+    assert ends is not None
+    assert timedelta(minutes=55) < ends - datetime.now(UTC) < timedelta(hours=1)
+
+
+def test_a_secret_that_cannot_be_had_in_time_holds_up_no_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("certs.follower.PATIENCE_S", 0.0)
+    started, good, asked = Served(tmp_path / "tls"), pair(), threading.Event()
+
+    def slow() -> Secret:
+        asked.wait()
+        return Secret(uid="u", data={"tls.crt": good.certificate, "tls.key": good.key})
+
+    follower = Follower(
+        Sources(slow, started.judge, started.placeholder), started.volume, "Secret n/s"
+    )
+    follower.start()
+    follower.provide()
+    assert started.volume.read() == PLACEHOLDER
+    asked.set()
+    until(lambda: follower.missing() is None, follower.missing)
+    follower.stop()
+    assert started.volume.read() == good
+
+
+def test_a_certificate_that_comes_while_a_placeholder_is_made_stays(tmp_path: Path) -> None:
+    started, good = Served(tmp_path / "tls"), pair()
+
+    def placeholder() -> Pair:
+        started.put(crt=good.certificate, key=good.key)
+        return PLACEHOLDER
+
+    sources = Sources(lambda: started.secret, started.judge, placeholder)
+    started.follower = Follower(sources, started.volume, "Secret n/s")
+    started.begin()
+    assert started.volume.read() == good
+
+
+def test_a_placeholder_that_cannot_be_made_is_tried_again_and_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("certs.follower.FIRST_LOOK_S", 0.0)
+    started, tries = Served(tmp_path / "tls"), list[Pair | str](["no", "no", PLACEHOLDER])
+    sources = Sources(lambda: started.secret, started.judge, lambda: tries.pop(0))
+    started.follower = Follower(sources, started.volume, "Secret n/s")
+    started.begin()
+    assert started.volume.read() == PLACEHOLDER
+    assert caplog.text.count("nothing can be served before Secret n/s is: no") == 1
 
 
 def test_our_own_certificates_are_taken_too(served: Served) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import base64
+import os
+import re
+import signal
 import subprocess
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -12,7 +15,7 @@ from certificates import Authority
 from certs_cluster import CONFIGURATIONS, EVENCORE, SECRET, SECRETS, Cluster, until
 from certs_support import an_authority, data_of, verifies
 
-from certs.reading import read_bundle, read_secret
+from certs.reading import read_bundle, read_certificate, read_secret
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +27,7 @@ MERGE = "application/merge-patch+json"
 WITHIN_S = 60.0
 
 
-def rubbish(cluster: Cluster, **data: bytes) -> None:
+def put(cluster: Cluster, **data: bytes) -> None:
     encoded = {
         key.replace("_", "."): base64.b64encode(value).decode() for key, value in data.items()
     }
@@ -71,7 +74,7 @@ def test_all_start_at_once_and_are_killed_and_the_secret_goes(tmp_path: Path) ->
         assert cluster.mutated()
 
         # Rubbish: replaced once, with a message; nobody serves it.
-        rubbish(cluster, tls_crt=b"rubbish", tls_key=b"rubbish", ca_crt=b"x", ca_key=b"x")
+        put(cluster, tls_crt=b"rubbish", tls_key=b"rubbish", ca_crt=b"x", ca_key=b"x")
         until(lambda: read_secret(cluster.secrets.read().data).leaf, other.log)
         fresh = cluster.secrets.read().data["tls.crt"].decode().strip()
         assert cluster.mutated()
@@ -123,7 +126,7 @@ def test_with_certificates_of_others_nothing_is_written_and_a_missing_one_is_wai
         cluster.serve()
         assert cluster.served(port).strip() == pair.certificate.decode().strip()
         # A torn pair, as a write in two steps leaves it: the old one stays, with one message.
-        rubbish(cluster, tls_crt=Authority().issue().certificate)
+        put(cluster, tls_crt=Authority().issue().certificate)
         until(lambda: "the certificate of before stays in use" in webhook.log(), webhook.log)
         assert cluster.ready(port)[0] == 200
         assert cluster.served(port).strip() == pair.certificate.decode().strip()
@@ -150,6 +153,41 @@ def test_a_webhook_that_starts_again_serves_at_once_without_an_api_server(tmp_pa
         until(lambda: cluster.ready(port)[0], webhook.log)
         assert cluster.served(port).strip() == made["tls.crt"].decode().strip()
         assert "certificate" not in cluster.ready(port)[1]  # not ready, for the snapshot alone
+
+
+def test_a_worker_that_replaces_another_serves_the_newest_certificate_even_without_secret(
+    tmp_path: Path,
+) -> None:
+    with Cluster(tmp_path) as cluster:
+        old, new = Authority().issue(), Authority().issue()
+        cluster.secrets.create({"tls.crt": old.certificate, "tls.key": old.key})
+        webhook = cluster.webhook("webhook")
+        (_, port), *_ = cluster.webhooks
+        cluster.serve()
+        put(cluster, tls_crt=new.certificate, tls_key=new.key)
+        until(lambda: cluster.served(port).encode() == new.certificate, webhook.log)
+        cluster.api.write("DELETE", f"{SECRETS}/{SECRET}", {})
+        worker = max(map(int, re.findall(r"Booting worker with pid: (\d+)", webhook.log())))
+        os.kill(worker, signal.SIGKILL)
+        until(lambda: webhook.log().count("Booting worker") > 1, webhook.log)
+        until(lambda: cluster.served(port), webhook.log)
+        assert cluster.served(port).encode() == new.certificate
+        until(lambda: cluster.ready(port)[0] == 200, webhook.log)
+
+
+def test_the_end_of_the_certificate_that_is_served_is_a_metric(tmp_path: Path) -> None:
+    with Cluster(tmp_path) as cluster:
+        pair = Authority().issue()
+        webhook = cluster.webhook("webhook")
+        (_, port), *_ = cluster.webhooks
+        until(lambda: cluster.ready(port)[0], webhook.log)
+        name = 'evencore_certificate_expiry_timestamp_seconds{certificate="serving"} '
+        assert name not in cluster.get(port, "/metrics")[1]
+        cluster.secrets.create({"tls.crt": pair.certificate, "tls.key": pair.key})
+        cluster.serve()
+        _, _, rest = cluster.get(port, "/metrics")[1].partition(name)
+        ends = read_certificate(pair.certificate).expires
+        assert float(rest.partition("\n")[0]) == ends.timestamp()
 
 
 def test_a_place_that_cannot_be_written_to_is_told_at_the_start(tmp_path: Path) -> None:

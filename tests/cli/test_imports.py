@@ -8,8 +8,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import pytest
+from certs_cluster import Cluster, until
+from certs_support import an_authority, data_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _PEOPLE = ("evencore.explain", "evencore.explain_command", "evencore.admin", "simulator")
 _FILES = ("evencore.files", "evencore.kubeyaml", "evencore.domain.collect")
@@ -47,6 +54,10 @@ _ANSWERS = ("flask", "asgiref", "webhook.app", "webhook.mutate", "evencore.kube.
             id="a worker",
         ),
         pytest.param(
+            "evencore.webhook_certificate", (*_LATER, "cryptography", "evencore.kube"),
+            id="who serves what a Secret holds",
+        ),
+        pytest.param(
             "evencore.kube.configuration", (*_LATER, "kubernetes", "yaml"),
             id="who looks where the API server is",
         ),
@@ -67,3 +78,19 @@ def test_who_asks_for_one_thing_does_not_import_another(
     imported = done.stdout.split()
     assert module in imported
     assert sorted(set(unwanted) & set(imported)) == []
+
+
+def test_a_webhook_that_waits_for_a_secret_and_serves_it_never_imports_cryptography(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")  # each import is told in the log
+    with Cluster(tmp_path) as cluster:
+        webhook = cluster.webhook("webhook")
+        (_, port), *_ = cluster.webhooks
+        until(lambda: cluster.ready(port)[0], webhook.log)
+        authority = an_authority(datetime.now(UTC))
+        cluster.secrets.create(data_of(authority, leaf_of=authority, made=datetime.now(UTC)))
+        cluster.serve()
+        imported = {line.rpartition("|")[2].strip() for line in webhook.log().splitlines()}
+    assert {"certs.follower", "evencore.kube.secrets", "webhook.mutate"} <= imported
+    assert sorted(name for name in imported if name.startswith("cryptography")) == []

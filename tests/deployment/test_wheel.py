@@ -6,12 +6,14 @@ file, not even root's, and the home directory does not exist.
 
 from __future__ import annotations
 
+import ssl
 import subprocess
 import sys
 import sysconfig
 import urllib.request
 import zipfile
 from contextlib import contextmanager
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -109,6 +111,20 @@ def test_the_webhook_serves_from_it_and_writes_nothing_there(prefix: Path, tmp_p
     assert sorted(prefix.parent.rglob("*")) == before
 
 
+def test_the_webhook_has_its_placeholder_made_from_it(prefix: Path, tmp_path: Path) -> None:
+    before = sorted(prefix.parent.rglob("*"))
+    kubeconfig, port, log = tmp_path / "kubeconfig", free_port(), tmp_path / "log"
+    with ApiServer() as server:
+        kubeconfig.write_text(server.kubeconfig())
+        flags = ["--kubeconfig", str(kubeconfig), "--bind", f"127.0.0.1:{port}"]
+        flags += ["--cert-secret", "nowhere", "--cert-directory", str(tmp_path / "tls")]
+        flags += ["--drain-seconds", "0", "--closing-seconds", "0"]
+        with running(prefix, log, "webhook", *flags) as process:
+            until(lambda: _alive(port), log.read_text)
+    assert process.returncode == 0
+    assert sorted(prefix.parent.rglob("*")) == before
+
+
 def test_the_controller_works_from_it_and_writes_nothing_there(
     prefix: Path, tmp_path: Path
 ) -> None:
@@ -122,6 +138,18 @@ def test_the_controller_works_from_it_and_writes_nothing_there(
             until(lambda: _leads(port), log.read_text)
     assert process.returncode == 0
     assert sorted(prefix.parent.rglob("*")) == before
+
+
+def _alive(port: int) -> bool:
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # as a probe
+    try:
+        with urllib.request.urlopen(
+            f"https://127.0.0.1:{port}/healthz", timeout=5, context=context
+        ) as page:
+            return bool(page.status == HTTPStatus.OK)
+    except OSError:
+        return False
 
 
 def _leads(port: int) -> bool:

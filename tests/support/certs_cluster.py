@@ -120,12 +120,16 @@ class Cluster:
         return process
 
     def ready(self, port: int) -> tuple[int, str]:
-        """Ask a webhook whether it is ready, as a kubelet does: without looking who it is."""
+        """Ask a webhook whether it is ready."""
+        return self.get(port, "/readyz")
+
+    def get(self, port: int, path: str) -> tuple[int, str]:
+        """Ask a webhook for something, as a kubelet does: without looking who it is."""
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=5, context=context)
         with contextlib.closing(connection), contextlib.suppress(OSError):
-            connection.request("GET", "/readyz")
+            connection.request("GET", path)
             answer = connection.getresponse()
             return answer.status, answer.read().decode()
         return 0, ""

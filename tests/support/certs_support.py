@@ -24,8 +24,8 @@ from certs.serving import make_leaf
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from certs.authority import Pair
     from certs.facts import Certificate, Held
+    from certs.pem import Pair
 
 NAME = "evencore-webhook.evencore-system.svc"
 AIMS = Aims(names=frozenset({NAME}))
