@@ -11,6 +11,7 @@ import os
 import ssl
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -31,6 +32,8 @@ READY_SECONDS = 120.0
 
 _POLICY = ROOT / "deploy/base/policy.yaml"
 _IN_POD = Path(__file__).with_name("in_pod.py")
+
+_SECRET = "evencore-webhook-tls"  # noqa: S105  a name; the stand-in has one by any
 
 _WRITES = "1000"
 """A second: what is measured is what the controller can do, not what it allows itself."""
@@ -167,9 +170,14 @@ def wait_settled(process: Process, where: Site) -> None:
 def webhook(where: Site) -> Iterator[Process]:
     """Start a webhook that follows the cluster; it may not serve yet."""
     port = free_port()
-    command = [*_in_pod(where, "webhook"), f"--bind=127.0.0.1:{port}", *where.place.tls()]
+    command = [*_in_pod(where, "webhook"), f"--bind=127.0.0.1:{port}", f"--cert-secret={_SECRET}"]
     command += ["--drain-seconds=0", "--closing-seconds=0"]
-    with _started("webhook", command, where, where.cores.server, port) as process:
+    with (
+        tempfile.TemporaryDirectory(dir=where.directory) as files,  # of a pod that is new
+        _started(
+            "webhook", [*command, f"--cert-directory={files}"], where, where.cores.server, port
+        ) as process,
+    ):
         yield process
 
 

@@ -7,6 +7,7 @@ about anything else; the pocket cluster is, and could not hold as many objects.
 
 import argparse
 import asyncio
+import base64
 import contextlib
 import json
 import ssl
@@ -23,7 +24,6 @@ from .lives import Lives, Sent, event
 from .pattern import Object
 from .tables import PODS, page, table_of, tables
 
-JSON_TYPE = "application/json"
 _HEAD_BYTES = 64 * 1024
 _PATIENCE_SECONDS = 120.0
 
@@ -52,8 +52,10 @@ class Seen:
 class Recorded:
     """Answers requests; all of it in one loop."""
 
-    def __init__(self, crowd: Crowd) -> None:
+    def __init__(self, crowd: Crowd, secret: dict[str, bytes]) -> None:
         self._crowd, self._tables, self._lives = crowd, tables(crowd), Lives(crowd)
+        data = {key: base64.b64encode(value).decode() for key, value in secret.items()}
+        self._secret = json.dumps({"metadata": {"uid": "secret"}, "data": data}).encode()
         self._events = self._lives.stream()
         self._watchers: dict[str, set[asyncio.StreamWriter]] = {}
         self._held: dict[str, bytes] = {}
@@ -113,10 +115,13 @@ class Recorded:
     async def _single(self, request: Request, writer: asyncio.StreamWriter) -> None:
         """Answer what is about one object."""
         parts = request.path.strip("/").split("/")
-        kind = next((p for p in ("pods", "nodes", "leases", "events") if p in parts), parts[-1])
+        kinds = ("pods", "nodes", "leases", "events", "secrets")
+        kind = next((p for p in kinds if p in parts), parts[-1])
         self.seen.requests[f"{request.verb} {kind}"] += 1
         if kind == "leases":
             await self._lease(request, writer)
+        elif kind == "secrets":
+            await self._answer(writer, 200, self._secret)
         elif kind == "pods":
             await self._pod(request, f"{parts[3]}/{parts[-1]}", writer)
         elif request.verb == "GET":
@@ -237,7 +242,9 @@ async def _read(reader: asyncio.StreamReader) -> Request:
 async def _run(given: argparse.Namespace) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(given.certificate, given.key)
-    recorded = Recorded(Crowd(given.nodes, given.pods, given.rejected))
+    # The webhook serves what this server does: their clients then trust both.
+    secret = {"tls.crt": given.certificate.read_bytes(), "tls.key": given.key.read_bytes()}
+    recorded = Recorded(Crowd(given.nodes, given.pods, given.rejected), secret)
     server = await asyncio.start_server(
         recorded.connected, "127.0.0.1", given.port, ssl=context, limit=_HEAD_BYTES
     )
