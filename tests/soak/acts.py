@@ -50,9 +50,13 @@ def make_workload(world: World) -> str | None:
     return _make(world, kind, cpus, replicas, wish, gated=chance.random() < 0.1)
 
 
-def make_stubborn(world: World) -> str:
-    """Make a workload that no node takes that is squeezed."""
-    kind = world.chance.choice(["Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"])
+_LEAVE_THEM: Final = ("Deployment", "ReplicaSet", "ReplicationController")
+"""Their rejected pods stay lying about; a StatefulSet's are deleted at once."""
+
+
+def make_stubborn(world: World, *, leaving: bool) -> str:
+    """Make a workload that no node takes that is squeezed; `leaving`: one that leaves its pods."""
+    kind = world.chance.choice(_LEAVE_THEM if leaving else (*_LEAVE_THEM, "StatefulSet"))
     return _make(world, kind, "16", 5, gated=False)
 
 

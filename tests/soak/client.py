@@ -48,7 +48,7 @@ class _Body:
 class PocketClient(Client):
     """The product's client; only what is below it is not the real one.
 
-    `look` is shown each write as it arrives.
+    `look` is shown each write as it arrives, with how long it was on its way (s).
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class PocketClient(Client):
         wire: Wire,
         agent: str,
         weather: Weather | None = None,
-        look: Callable[[str, str, Any], None] = lambda *_: None,
+        look: Callable[[str, str, Any, float], None] = lambda *_: None,
     ) -> None:
         self._wire, self._agent, self._look = wire, agent, look
         self.weather = weather or Weather(request_s=0.0)
@@ -84,11 +84,11 @@ class PocketClient(Client):
         if took_s > read_timeout_s:  # nobody waits for the answer, but the request arrives
             stage.wait(read_timeout_s)
             if not watches and self._wire.chance.random() < 0.5:
-                self._carry(verb, path, query, headers, body)
+                self._carry(verb, path, query, headers, body, read_timeout_s)
             raise errors.from_exception(call, ReadTimeoutError(None, path, "timed out"))  # type: ignore[arg-type]
         stage.wait(took_s / 2)
         try:
-            answer = self._carry(verb, path, query, headers, body)
+            answer = self._carry(verb, path, query, headers, body, took_s / 2)
         except Dropped as error:
             raise errors.from_exception(call, ProtocolError("Connection aborted")) from error
         stage.wait(took_s / 2)
@@ -98,16 +98,17 @@ class PocketClient(Client):
             raise errors.from_answer(call, answer.status, answer.body, _Headers(answer.headers))
         return Reply(call, _Body(answer.body))  # type: ignore[arg-type]
 
-    def _carry(
+    def _carry(  # noqa: PLR0913, PLR0917  as above
         self,
         verb: str,
         path: str,
         query: Sequence[tuple[str, str]],
         headers: dict[str, str],
         body: object,
+        late_s: float,
     ) -> Any:  # noqa: ANN401  a response or a flow
         if verb != "GET":
-            self._look(verb, path, body)
+            self._look(verb, path, body, late_s)
         asked = dict(query)
         seconds = float(asked.pop("timeoutSeconds", 3600))
         asked.pop("allowWatchBookmarks", None)  # these two would come in real time

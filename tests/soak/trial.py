@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 LOST_S: Final = 70.0
 """Until a node that was lost counts as there again, and all is gone that was deleted."""
 LONG_S: Final = (150.0, 500.0)
+LOOPS: Final = 0.5
+"""How often it loops first, unheld: hundreds of rejected pods are left to be cleaned up."""
+LOOP_S: Final = (10.0, 30.0)
 
 
 def try_in_vain(world: World) -> None:
@@ -27,7 +30,13 @@ def try_in_vain(world: World) -> None:
     world.pass_time(LOST_S)
     world.say(squeeze(world))
     world.pass_time(2)
-    world.say(make_stubborn(world))
+    unasked = world.chance.random() < LOOPS
+    world.door.absent = unasked
+    world.say(make_stubborn(world, leaving=unasked))
+    if unasked:
+        world.say("nobody can reach the webhook, so it loops")
+        world.pass_time(world.chance.uniform(*LOOP_S))
+        world.door.absent = False
     left_s = world.chance.uniform(*LONG_S)
     world.pass_time(left_s)
     for _ in range(world.chance.choice([0, 0, 1, 3])):

@@ -182,8 +182,8 @@ class Witness:
 
     # What we write.
 
-    def write(self, process: Process, verb: str, path: str, body: Any) -> None:  # noqa: ANN401  JSON
-        """Look at a write of ours as it arrives."""
+    def write(self, process: Process, verb: str, path: str, body: Any, late_s: float) -> None:  # noqa: ANN401  JSON
+        """Look at a write of ours as it arrives, `late_s` after it was sent."""
         server, store = self._world.cluster.server, self._world.store
         namespace, name = writes.target(path)
         pod, lease = server.call(
@@ -193,7 +193,8 @@ class Witness:
             )
         )
         left = self._left[writes.owner(pod.object)] if pod else {}
-        seen = writes.Seen(pod.object if pod else None, lease.object if lease else None, left)
+        holder = lease.object if lease and late_s <= writes.ON_ITS_WAY_S else None
+        seen = writes.Seen(pod.object if pod else None, holder, left)
         if pod and verb == "DELETE":
             self._asked.add(pod.object["metadata"]["uid"])
         keep = self._world.policy.rejections.keep

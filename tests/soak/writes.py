@@ -16,6 +16,8 @@ Object = dict[str, Any]
 NAMED: Final = "each write says exactly which object it means"
 ALIVE: Final = "no write is to a pod that runs"
 LEADER: Final = "only who holds the Lease writes"
+ON_ITS_WAY_S: Final = 5.0
+"""The next leader begins so long, at least, after the last one has ceased to write."""
 OURS: Final = "nothing is written but pods, nodes, Events and the Lease"
 NEEDED: Final = "no pod is deleted but rejected ones beyond the newest, and those that wait in vain"
 
@@ -26,7 +28,7 @@ class Seen(NamedTuple):
     """The cluster as a write arrives."""
 
     pod: Object | None  # of the name that the write has
-    lease: Object | None
+    lease: Object | None  # None: the write was on its way for so long that anybody may have it
     left: Mapping[str, str]
     """Uid → age of the rejected pods of its owner that we have not deleted."""
 
@@ -51,8 +53,9 @@ def look(  # noqa: PLR0913, PLR0917  all that there is to know of a write
         sure = verb == "POST" or dig(body, "metadata", "resourceVersion")
         yield NAMED, None if sure else "no version"
         return
-    holder = dig(seen.lease or {}, "spec", "holderIdentity") or "nobody"
-    yield LEADER, None if holder == who else f"{holder} holds it"
+    if seen.lease is not None:
+        holder = dig(seen.lease, "spec", "holderIdentity") or "nobody"
+        yield LEADER, None if holder == who else f"{holder} holds it"
     if "/events" in path:
         yield OURS, None
     elif "/pods/" in path:
