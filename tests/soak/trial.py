@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LOST_S: Final = 70.0
 """Until a node that was lost counts as there again, and all is gone that was deleted."""
-LONG_S: Final = (150.0, 500.0)
+LONG_S: Final = (150.0, 1500.0)
 LOOPS: Final = 0.5
 """How often it loops first, unheld: hundreds of rejected pods are left to be cleaned up."""
 LOOP_S: Final = (10.0, 30.0)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote
 
 from evencore.domain import names
+from evencore.domain.verdict import excluded_in
 from simulator.objects import dig
 
 if TYPE_CHECKING:
@@ -100,8 +101,8 @@ def _needed(pod: Object, seen: Seen, keep: int) -> str | None:
         return None  # it hangs: somebody wanted it to go long ago
     if status.get("phase") != "Failed":
         waits = not pod["spec"].get("nodeName") and not pod["spec"].get("schedulingGates")
-        steered = (meta.get("labels") or {}).get(names.STEERING)
-        return None if waits and steered else "it did not fail, and does not wait for us"
+        off = excluded_in((meta.get("annotations") or {}).get(names.DECISION, ""))
+        return None if waits and off else "it did not fail, and is kept off no node by us"
     if status.get("reason") not in _REJECTED:
         return f"it failed for another reason: {status.get('reason')}"
     newer = sum(at >= age(pod) and uid != meta["uid"] for uid, at in seen.left.items())
