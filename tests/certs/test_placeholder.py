@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -10,8 +11,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import certs
 from certs import placeholder
+from certs.facts import PLACEHOLDER
 from certs.pem import Pair
+from certs.reading import read_certificate
 from certs.usable import judge
 
 if TYPE_CHECKING:
@@ -58,6 +62,19 @@ def test_it_is_our_code_that_runs_wherever_we_are(
         text=True,
     )
     assert done.stdout.startswith("Pair(certificate=b'-----BEGIN CERTIFICATE-----")
+
+
+def test_it_is_the_code_that_asks_where_that_is_not_installed(tmp_path: Path) -> None:
+    [folder] = certs.__path__
+    tree = shutil.copytree(folder, tmp_path / "certs")
+    facts = (tree / "facts.py").read_text()
+    (tree / "facts.py").write_text(facts.replace(PLACEHOLDER, "of this tree"))
+    program = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from certs import placeholder; print(placeholder.make().certificate.decode())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    assert read_certificate(done.stdout).name == "of this tree"
 
 
 def run(shell: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import NameOID
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from certs.der import ends
@@ -180,6 +180,9 @@ def test_of_any_text_it_is_told_what_is_wrong_and_nothing_but_what_serves_is_tak
     st.datetimes(datetime(1950, 1, 2), datetime(9999, 12, 31)),  # noqa: DTZ001  made aware below
     st.sampled_from([0, 1, 2, 3, 4, 900]),
 )
+@example(datetime(1950, 1, 2), 0)  # noqa: DTZ001  as above
+@example(datetime(2049, 12, 31), 0)  # noqa: DTZ001  the last that is written with two digits
+@example(datetime(2050, 1, 1), 0)  # noqa: DTZ001  the first that is not
 def test_the_end_is_what_the_library_reads(end: datetime, units: int) -> None:
     made = certificate(ends=end.replace(tzinfo=UTC, microsecond=0), units=units)
     der = made.public_bytes(serialization.Encoding.DER)
