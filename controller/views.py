@@ -22,7 +22,7 @@ from evencore.domain.views import (
     SteeringLabels,
     controller_of,
 )
-from evencore.kube.keeping import shared
+from evencore.keeping import shared
 
 
 class OurAnnotations(

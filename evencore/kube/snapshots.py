@@ -17,7 +17,7 @@ from evencore.domain.ledger import Ledger
 from evencore.domain.snapshot import Nodes, Snapshot, maxima
 from evencore.domain.topology import made_at, node_facts, room_since
 from evencore.domain.views import LimitRangeView, NamespaceView, NodeView
-from evencore.kube.keeping import kept_namespace, kept_node
+from evencore.keeping import kept_namespace, kept_node
 from evencore.kube.source import LIMIT_RANGES, NAMESPACES, NODES, ClusterSource, Kind
 from evencore.kube.surroundings import Surroundings
 from evencore.kube.witnesses import WITNESSES, Witnesses

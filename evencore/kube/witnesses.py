@@ -13,8 +13,8 @@ from evencore.domain.event_views import EventView
 from evencore.domain.events import kubelet_start_in, rejection_in, told
 from evencore.domain.rejection import rejection_of
 from evencore.domain.views import FailedPodView
+from evencore.keeping import kept_event, kept_pod
 from evencore.kube.crowds import Crowd
-from evencore.kube.keeping import kept_event, kept_pod
 from evencore.kube.resource import Resource
 from evencore.kube.source import FAILED_PODS, Kind
 

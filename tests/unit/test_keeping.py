@@ -12,9 +12,9 @@ from evencore.domain.brief import brief_event, brief_pod
 from evencore.domain.event_views import EventView
 from evencore.domain.topology import made_at, node_facts, room_since
 from evencore.domain.views import FailedPodView, Metadata, NamespaceView, NodeView
+from evencore.keeping import kept_event, kept_namespace, kept_node, kept_pod
 from evencore.kube.decoding import Decoder
 from evencore.kube.errors import Call
-from evencore.kube.keeping import kept_event, kept_namespace, kept_node, kept_pod
 
 T = TypeVar("T")
 
