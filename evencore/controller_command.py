@@ -16,6 +16,7 @@ from evencore.flags import load, said
 from evencore.kube.client import connect
 from evencore.kube.errors import KubeError
 from evencore.kube.writer import NAME
+from evencore.lasting import collect_seldom
 from evencore.policy_file import read_policy
 from evencore.processes import all_of, common_options
 from evencore.settings import ControllerSettings
@@ -90,6 +91,7 @@ def controller(**flags: Any) -> None:  # noqa: ANN401  click hands over whatever
     )
     logs.set_up(settings.log_level, settings.log_format)
     logs.logger().info("starting", settings=settings.as_written(), policy=policy.as_written())
+    collect_seldom()
     made = wiring.controller(client, settings, policy)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: made.stop())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evencore.lasting import lasting
+from evencore.lasting import SELDOM, collect_seldom, lasting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,3 +35,13 @@ def test_collections_go_on_if_it_cannot_be_made() -> None:
         raise ImportError("No module named 'flask'")
 
     assert gc.isenabled()
+
+
+def test_who_takes_in_much_looks_for_garbage_seldom() -> None:
+    before = gc.get_threshold()
+    try:
+        collect_seldom()
+        assert gc.get_threshold()[0] == SELDOM
+        assert gc.isenabled()
+    finally:
+        gc.set_threshold(*before)
