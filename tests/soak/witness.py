@@ -54,6 +54,7 @@ class Witness:
         self._sure: set[str] = set()  # pods that met a webhook that knew all
         self._sure_since: float | None = None
         self._able_at = world.now()
+        self._behind: set[str] = set()  # whose clock has been wrong
 
     def watch(self) -> None:
         """Follow the cluster, in its own thread."""
@@ -65,6 +66,7 @@ class Witness:
     def follow(self) -> None:
         """Note how well all are."""
         world, now = self._world, self._world.now()
+        self._behind |= {one.name for one in world.processes() if one.off}
         if world.out or world.wish or not (world.door.sure and self._clocks_fit()):
             self._sure_since = None
         elif self._sure_since is None:
@@ -194,7 +196,9 @@ class Witness:
         )
         left = self._left[writes.owner(pod.object)] if pod else {}
         holder = lease.object if lease and late_s <= writes.ON_ITS_WAY_S else None
-        seen = writes.Seen(pod.object if pod else None, holder, left)
+        seen = writes.Seen(
+            pod.object if pod else None, holder, left, process.name not in self._behind
+        )
         if pod and verb == "DELETE":
             self._asked.add(pod.object["metadata"]["uid"])
         keep = self._world.policy.rejections.keep
