@@ -39,7 +39,8 @@ def test_a_rejection_is_told_when_it_happens(api: Wire) -> None:
             api.post(PODS, pod("big", **cpus("27")))
             line = process.stdout.readline()
             assert line.startswith("default Pod/big rejected by autokh-")
-        finally:
             process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+            _, errors = process.communicate(timeout=30)
+        finally:
+            process.kill()  # one that does not heed it would be waited for without end
     assert (process.returncode, errors) == (0, "")
